@@ -1,0 +1,3 @@
+"""Settings of the repository's own tests."""
+
+pytest_plugins = ["pytester"]

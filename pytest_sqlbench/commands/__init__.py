@@ -1,0 +1,1 @@
+"""The subcommands of pytest-sqlbench, one module each."""

@@ -1,0 +1,1 @@
+"""Edges: a query in, a `ResultSet` or a `QueryFailure` out."""

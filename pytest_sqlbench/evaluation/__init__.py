@@ -1,0 +1,1 @@
+"""One case, a predictor and an engine joined into a verdict; one module per kind of metric."""

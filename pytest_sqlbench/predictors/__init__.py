@@ -1,0 +1,1 @@
+"""Edges: a case in, a `Prediction` out."""

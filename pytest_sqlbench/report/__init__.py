@@ -1,0 +1,1 @@
+"""Judgement: verdicts in, text for people out."""

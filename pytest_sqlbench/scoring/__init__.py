@@ -1,0 +1,1 @@
+"""Judgement: pure functions over queries, result sets and verdicts."""

@@ -1,0 +1,1 @@
+"""Edges: one reader per suite format, files in and `Suite` out."""
