@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -111,3 +112,13 @@ class Suite:
             if case.id == case_id:
                 return case
         raise KeyError(case_id)
+
+
+def digest_case(case: Case) -> str:
+    """Return 8 hex digits over what a prediction and its verdict depend on: question, golds, database, threshold.
+
+    Two runs compare a case only where these agree. Tags and place may change freely.
+    """
+    parts = (case.question, case.evidence, *case.gold, case.dialect, case.engine, case.database, case.threshold)
+    text = "\x1f".join(map(str, (*parts, case.policy)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

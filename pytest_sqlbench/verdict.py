@@ -139,6 +139,13 @@ class Verdict:
     cost_usd: float | None = None
     sample: int = 0
     """Which of several predictions for the same case this is."""
+    tags: tuple[str, ...] = ()
+    """The case's own, so that a run can be sliced where the suite is not at hand."""
+    difficulty: str = ""
+    where: str = ""
+    """Where the case was written, ``cases/orders.yaml:12``; for annotations."""
+    digest: str = ""
+    """`case.digest_case` of the case that was judged: an edited case is not the same case."""
     facts: Mapping[str, Any] = NOTHING
     """What only one metric knows; plain JSON types."""
 
@@ -220,7 +227,7 @@ def from_record(record: Mapping[str, Any]) -> Verdict:
     given["outcome"] = Outcome(given["outcome"])
     if given.get("reason") is not None:
         given["reason"] = Reason(given["reason"])
-    for name in ("flags", "near", "extraction"):
+    for name in ("flags", "near", "extraction", "tags"):
         if name in given:
             given[name] = tuple(given[name])
     if "match" in given:
