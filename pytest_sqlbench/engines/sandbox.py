@@ -1,0 +1,225 @@
+"""The guarded child process in which predictions run: started, asked, killed at the deadline and replaced."""
+
+from __future__ import annotations
+
+import atexit
+import io
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_sqlbench.errors import EngineError
+from pytest_sqlbench.result import QueryFailure, ResultSet, Status
+
+try:
+    from select import POLLIN, poll
+except ImportError:  # Windows has no poll for pipes: a timer kills the process there
+    poll = None  # type: ignore[assignment,misc]
+
+SCRIPT = Path(__file__).parent / "guards" / "process.py"
+GRACE_S = 0.25
+"""The engine stops itself at the deadline; the process is killed this much later."""
+START_S = 30.0
+TRANSFER_S = 60.0
+
+_VALUES = {("decimal", "Decimal"), ("uuid", "UUID"), ("datetime", "date"), ("datetime", "time")} | {
+    ("datetime", name) for name in ("datetime", "timedelta", "timezone")
+}
+
+
+class Sandbox:
+    """One child process; killed with its query when that is late, and started again for the next.
+
+    Args:
+        engine: Which guard runs inside: ``sqlite`` or ``duckdb``.
+        memory_bytes: What the process may use.
+        paths: Folders for the import of an engine that is not in the standard library.
+    """
+
+    def __init__(self, engine: str, memory_bytes: int, paths: Sequence[str] = ()) -> None:
+        self._command = [sys.executable, "-I", "-S", str(SCRIPT), engine, str(memory_bytes), *paths]
+        self._engine = engine
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        self._lock = threading.Lock()
+        self._poller: Any = None
+        self.kills = 0
+        """How many times the process was killed or died."""
+
+    def ask(self, request: tuple[object, ...], timeout_s: float) -> tuple[Any, ...]:
+        """Send one request and wait for its answer, at most ``timeout_s`` and a little.
+
+        Returns:
+            The guard's answer. A process that had to be killed, or died, is an answer too (timeout, crash).
+
+        Raises:
+            EngineError: The process cannot be started.
+        """
+        with self._lock:
+            process = self._living()
+            start = time.perf_counter()
+            try:
+                _send(process, request)
+                frame = self._receive(process, timeout_s + GRACE_S)
+            except TimeoutError:
+                return self._bury("timeout", f"stopped after {timeout_s:g} s", start)
+            except (OSError, EOFError):
+                return self._bury("crash", "the process that ran the query is gone", start)
+            except BaseException:
+                self._kill()  # an interrupt between question and answer: the answer would meet the next question
+                raise
+            return tuple(_Values(io.BytesIO(frame)).load())
+
+    def close(self) -> None:
+        """End the process. Asking again starts another."""
+        with self._lock:
+            self._kill()
+
+    def _living(self) -> subprocess.Popen[bytes]:
+        process = self._process
+        if process is not None and self._owner == os.getpid() and process.poll() is None:
+            return process
+        if process is not None and self._owner == os.getpid():
+            self._kill()
+        return self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        try:
+            process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+            )
+        except OSError as error:
+            raise EngineError(f"the sandbox of {self._engine} cannot be started: {error}") from error
+        self._process, self._owner = process, os.getpid()
+        assert process.stdout is not None
+        if poll is not None:
+            self._poller = poll()
+            self._poller.register(process.stdout.fileno(), POLLIN)
+        try:
+            ready = self._receive(process, START_S)
+        except (OSError, EOFError) as error:
+            code = process.poll()
+            self._kill()
+            raise EngineError(f"the sandbox of {self._engine} does not start (exit code {code})") from error
+        assert ready == b"ready"
+        return process
+
+    def _receive(self, process: subprocess.Popen[bytes], timeout_s: float) -> bytes:
+        assert process.stdout is not None
+        out = process.stdout.fileno()
+        timer: threading.Timer | None = None
+        if poll is None:
+            timer = threading.Timer(timeout_s, process.kill)
+            timer.start()
+        elif not self._poller.poll(timeout_s * 1000):
+            raise TimeoutError
+        try:
+            return self._read_frame(out)
+        except EOFError:
+            if timer is not None and timer.finished.is_set():
+                raise TimeoutError from None
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def _read_frame(self, out: int) -> bytes:
+        start = os.read(out, 65536)
+        if len(start) < 4:
+            raise EOFError
+        size = int.from_bytes(start[:4], "little")
+        if len(start) == size + 4:
+            return start[4:]
+        parts, n = [start[4:]], size - len(start) + 4
+        while n:
+            if poll is not None and not self._poller.poll(TRANSFER_S * 1000):
+                raise TimeoutError
+            part = os.read(out, min(n, 2**20))
+            if not part:
+                raise EOFError
+            parts.append(part)
+            n -= len(part)
+        return b"".join(parts)
+
+    def _bury(self, status: str, message: str, start: float) -> tuple[Any, ...]:
+        process = self._process
+        assert process is not None
+        if status == "crash":
+            try:
+                code = process.wait(1)
+            except subprocess.TimeoutExpired:
+                code = 0
+            if code == -_SIGXCPU:
+                status, message = "timeout", "the limit of CPU time was met"
+            elif code < 0:
+                message += f" (signal {-code})"
+        self._kill()
+        self.kills += 1
+        return status, message, (), [], [], (time.perf_counter() - start) * 1000, (), ()
+
+    def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+_SIGXCPU = 24
+
+
+class _Values(pickle.Unpickler):
+    """Reads answers: values only, so that what comes out of the sandbox never runs in this process."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in _VALUES:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"{module}.{name} is no value of a result")
+
+
+def _send(process: subprocess.Popen[bytes], request: tuple[object, ...]) -> None:
+    assert process.stdin is not None
+    frame = pickle.dumps(request, 5)
+    view = memoryview(len(frame).to_bytes(4, "little") + frame)
+    inlet = process.stdin.fileno()
+    while view:
+        view = view[os.write(inlet, view) :]
+
+
+def read_answer(answer: tuple[Any, ...]) -> ResultSet | QueryFailure:
+    """Turn a guard's answer into the words of the house."""
+    status, message, columns, rows, chunks, elapsed_ms, tables, notes = answer
+    if status:
+        return QueryFailure(Status(status), message, elapsed_ms)
+    for chunk in chunks:
+        rows.extend(_Values(io.BytesIO(chunk)).load())
+    return ResultSet(columns, rows, elapsed_ms, None if tables is None else frozenset(tables), notes)
+
+
+_SANDBOXES: dict[tuple[str, int], Sandbox] = {}
+"""State of the module on purpose: one process serves every database of an engine, and outlives the single engine."""
+
+
+def shared_sandbox(engine: str, memory_bytes: int, paths: Sequence[str] = ()) -> Sandbox:
+    """Return this process's sandbox for an engine; it is started at its first question and ended at exit."""
+    key = (engine, memory_bytes)
+    if key not in _SANDBOXES:
+        if not _SANDBOXES:
+            atexit.register(close_sandboxes)
+        _SANDBOXES[key] = Sandbox(engine, memory_bytes, paths)
+    return _SANDBOXES[key]
+
+
+def close_sandboxes() -> None:
+    """End the sandboxes of this process; the next question starts them again."""
+    for sandbox in _SANDBOXES.values():
+        sandbox.close()
