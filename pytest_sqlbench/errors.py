@@ -39,5 +39,5 @@ class BaselineError(UsageError):
     """A saved run cannot be read, or cannot be compared with this one."""
 
 
-class UnscorableGold(SqlbenchError):
+class UnscorableGold(SqlbenchError):  # noqa: N818 - the name says what it is
     """The metric is not defined for this gold query: it is counted and shown, and not in the mean."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pytest_sqlbench.errors import UsageError
 
@@ -73,7 +73,7 @@ def parse_policy(value: object) -> Policy:
         raise UsageError(f"policy must be a preset's name or a mapping, not {value!r}")
     given = dict(value)
     base = find_preset(str(given.pop("preset", "default")))
-    changes = {key: _checked(str(key), given[key]) for key in given}
+    changes: dict[str, Any] = {str(key): _checked(str(key), given[key]) for key in given}
     if not changes:
         return base
     return replace(base, **{"name": f"{base.name}*", **changes})

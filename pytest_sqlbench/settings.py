@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from pytest_sqlbench.policy import Policy
 from pytest_sqlbench.result import Limits
@@ -20,8 +21,8 @@ class Settings:
     """Overrides the suites' policies; None: each suite's own."""
     also: tuple[Policy, ...] = ()
     """Policies whose verdicts are shown beside the main one."""
-    extracts_sql: bool = True
-    """Whether the statement is picked out of the reply, or the reply judged as it came."""
+    extraction: Literal["full", "fences", "off"] = "full"
+    """How the statement is picked out of the reply; ``off``: the reply is judged as it came."""
     runs_in_process: bool = False
     """Run predictions without the child process: for debugging only."""
     repeats_queries: int = 1

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from pytest_sqlbench.case import NOTHING
-from pytest_sqlbench.result import QueryFailure, ResultSet, Row
+from pytest_sqlbench.result import QueryFailure, ResultSet, Row, Status
 
 
 class Outcome(str, Enum):
@@ -200,8 +200,10 @@ def _result_record(result: ResultSet | QueryFailure) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
-    if value is None or isinstance(value, (bool, int, float)):
-        return value if type(value) in (bool, int, float, type(None)) else float(value)
+    if value is None or type(value) in (bool, int, float):
+        return value
+    if isinstance(value, (int, float)):
+        return float(value)
     if isinstance(value, str):
         text = value if type(value) is str else str.__str__(value)
         return text if len(text) <= SHOWN_TEXT else f"{text[:SHOWN_TEXT]}… ({len(text)} characters)"
@@ -248,8 +250,6 @@ def from_record(record: Mapping[str, Any]) -> Verdict:
 
 
 def _result_from(record: Mapping[str, Any]) -> ResultSet | QueryFailure:
-    from pytest_sqlbench.result import Status
-
     if "status" in record:
         return QueryFailure(Status(record["status"]), record["message"])
     return ResultSet(tuple(record["columns"]), [tuple(row) for row in record["rows"]])

@@ -1,0 +1,43 @@
+"""Finds the reader of a suite's format and loads the suite."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+from pytest_sqlbench.case import Suite
+from pytest_sqlbench.errors import CaseError
+from pytest_sqlbench.suites.manifest import read_manifest
+
+FORMATS: dict[str, str] = {
+    "": "pytest_sqlbench.suites.own",
+    "bird": "pytest_sqlbench.suites.bird",
+}
+"""``format:`` of a manifest to the module with ``read_suite(manifest) -> Suite``; empty: cases of one's own."""
+
+
+def load_suite(path: Path | str) -> Suite:
+    """Load a suite from its manifest.
+
+    Raises:
+        CaseError: With file and line, for whatever is not as it must be.
+    """
+    manifest = read_manifest(Path(path))
+    if manifest.format not in FORMATS:
+        known = ", ".join(sorted(name for name in FORMATS if name))
+        raise manifest.error("format", f"unknown format {manifest.format!r}. Known: {known}.")
+    suite = cast(Suite, import_module(FORMATS[manifest.format]).read_suite(manifest))
+    _check_ids(suite)
+    return suite
+
+
+def _check_ids(suite: Suite) -> None:
+    first: dict[str, int] = {}
+    for case in suite.cases:
+        if case.id in first:
+            line = first[case.id]
+            where = f", first on line {line}" if line else ""
+            source = case.facts.get("source", suite.path)
+            raise CaseError(source, case.line, f"case id {case.id!r} stands twice{where}")
+        first[case.id] = case.line
