@@ -13,6 +13,7 @@ from pytest_sqlbench.significance import (
     bootstrap_mean,
     clustered_wilson,
     compare_paired,
+    compare_right_and_wrong,
     mcnemar,
     pass_at_k,
     pass_hat_k,
@@ -63,6 +64,22 @@ def test_mcnemar_needs_cases_that_disagree() -> None:
     assert mcnemar(0, 0) == 1.0
     assert mcnemar(0, 5) == 2 / 2**5
     assert mcnemar(0, 4) > 0.05 > 2 * 0.5**6
+
+
+def test_the_interval_of_a_paired_difference_covers_as_often_as_it_says() -> None:
+    draws = random.Random(13)
+    covered = 0
+    for _ in range(1000):
+        changes = draws.choices((1, -1, 0), weights=(0.06, 0.11, 0.83), k=200)
+        found = compare_right_and_wrong(changes.count(1), changes.count(-1), 200)
+        covered += found.low <= -0.05 <= found.high
+    assert 0.93 <= covered / 1000 <= 0.975
+
+
+def test_two_runs_without_a_difference_are_not_known_to_be_alike() -> None:
+    found = compare_right_and_wrong(0, 0, 100)
+    assert (found.mean, found.p) == (0.0, 1.0)
+    assert found.low == -found.high < -0.01
 
 
 def test_bootstrap_agrees_with_scipy_within_its_own_error() -> None:
