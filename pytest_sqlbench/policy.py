@@ -12,7 +12,7 @@ Rows = Literal["auto", "multiset", "set", "ordered"]
 Columns = Literal["auto", "exact", "permute", "superset", "names"]
 Values = Literal["normalised", "typed"]
 Vacuous = Literal["pass", "fail"]
-Rule = Literal["relational", "spider", "spider2", "defog", "wikisql"]
+Rule = Literal["relational", "bird", "spider", "spider2", "defog", "wikisql"]
 
 POLICY_VERSION = 1
 """Raised with every change that can move a verdict; it is part of a run's fingerprint."""
@@ -48,8 +48,15 @@ PRESETS: Mapping[str, Policy] = {
     "strict": Policy(name="strict", rows="auto", columns="exact", values="typed", rel_tol=0.0, abs_tol=0.0),
     "paper": Policy(name="paper", rows="multiset", columns="permute"),
     "dbt": Policy(name="dbt", rows="multiset", columns="superset"),
-    "bird": Policy(name="bird", rows="set", columns="exact", rel_tol=0.0, abs_tol=0.0),
     "seed": Policy(name="seed", rows="set", columns="exact", rel_tol=0.0, abs_tol=0.0),
+    "bird": Policy(name="bird", rows="set", columns="exact", rel_tol=0.0, abs_tol=0.0, rule="bird"),
+    "spider": Policy(name="spider", columns="permute", rel_tol=0.0, abs_tol=0.0, keeps_distinct=False, rule="spider"),
+    "spider:keep_distinct": Policy(
+        name="spider:keep_distinct", columns="permute", rel_tol=0.0, abs_tol=0.0, rule="spider"
+    ),
+    "spider2": Policy(name="spider2", rows="multiset", columns="superset", rel_tol=0.0, abs_tol=1e-2, rule="spider2"),
+    "defog": Policy(name="defog", rows="set", columns="superset", rel_tol=1e-5, abs_tol=1e-8, rule="defog"),
+    "wikisql": Policy(name="wikisql", rows="ordered", columns="exact", rel_tol=0.0, abs_tol=0.0, rule="wikisql"),
 }
 
 
