@@ -11,6 +11,7 @@ from pytest_sqlbench.result import Engine
 from pytest_sqlbench.settings import Settings
 
 ENGINES: dict[str, str] = {
+    "duckdb": "pytest_sqlbench.engines.duckdb",
     "sqlite": "pytest_sqlbench.engines.sqlite",
 }
 """Engine name to the module that has ``open_engine(database, settings)``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import io
 import os
 import pickle
@@ -10,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,14 @@ class Sandbox:
     Args:
         engine: Which guard runs inside: ``sqlite`` or ``duckdb``.
         memory_bytes: What the process may use.
-        paths: Folders for the import of an engine that is not in the standard library.
     """
 
-    def __init__(self, engine: str, memory_bytes: int, paths: Sequence[str] = ()) -> None:
-        self._command = [sys.executable, "-I", "-S", str(SCRIPT), engine, str(memory_bytes), *paths]
+    def __init__(self, engine: str, memory_bytes: int) -> None:
+        self._command = [sys.executable, "-I", "-S", str(SCRIPT), engine, str(memory_bytes), *_find_site(engine)]
         self._engine = engine
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
+        self._asked = 0
         self._lock = threading.Lock()
         self._poller: Any = None
         self.kills = 0
@@ -62,19 +62,35 @@ class Sandbox:
             EngineError: The process cannot be started.
         """
         with self._lock:
-            process = self._living()
-            start = time.perf_counter()
-            try:
-                _send(process, request)
-                frame = self._receive(process, timeout_s + GRACE_S)
-            except TimeoutError:
-                return self._bury("timeout", f"stopped after {timeout_s:g} s", start)
-            except (OSError, EOFError):
-                return self._bury("crash", "the process that ran the query is gone", start)
-            except BaseException:
-                self._kill()  # an interrupt between question and answer: the answer would meet the next question
-                raise
-            return tuple(_Values(io.BytesIO(frame)).load())
+            answer = self._ask(request, timeout_s)
+            if answer[0] == "memory":
+                # what earlier queries left in the process must not fail this one: it is tried in a fresh process
+                is_used = self._asked > 1
+                self._kill()
+                if is_used:
+                    answer = self._ask(request, timeout_s)
+            return answer
+
+    def _ask(self, request: tuple[object, ...], timeout_s: float) -> tuple[Any, ...]:
+        process = self._living()
+        self._asked += 1
+        start = time.perf_counter()
+        try:
+            _send(process, request)
+            frame = self._receive(process, timeout_s + GRACE_S)
+        except TimeoutError:
+            return self._bury("timeout", f"stopped after {timeout_s:g} s", start)
+        except (OSError, EOFError):
+            return self._bury("crash", "the process that ran the query is gone", start)
+        except BaseException:
+            self._kill()  # an interrupt between question and answer: the answer would meet the next question
+            raise
+        return tuple(_Values(io.BytesIO(frame)).load())
+
+    @property
+    def pid(self) -> int:
+        """The process's id; 0 while there is none."""
+        return self._process.pid if self._process is not None else 0
 
     def close(self) -> None:
         """End the process. Asking again starts another."""
@@ -96,7 +112,7 @@ class Sandbox:
             )
         except OSError as error:
             raise EngineError(f"the sandbox of {self._engine} cannot be started: {error}") from error
-        self._process, self._owner = process, os.getpid()
+        self._process, self._owner, self._asked = process, os.getpid(), 0
         assert process.stdout is not None
         if poll is not None:
             self._poller = poll()
@@ -177,6 +193,14 @@ class Sandbox:
 _SIGXCPU = 24
 
 
+def _find_site(engine: str) -> list[str]:
+    """Return the folder of an engine that is not in the standard library: the process starts without site-packages."""
+    spec = importlib.util.find_spec({"sqlite": "sqlite3"}.get(engine, engine))
+    if spec is None or spec.origin is None:
+        raise EngineError(f"the engine {engine} is not installed: pip install 'pytest-sqlbench[{engine}]'")
+    return [] if engine == "sqlite" else [str(Path(spec.origin).parent.parent)]
+
+
 class _Values(pickle.Unpickler):
     """Reads answers: values only, so that what comes out of the sandbox never runs in this process."""
 
@@ -205,17 +229,17 @@ def read_answer(answer: tuple[Any, ...]) -> ResultSet | QueryFailure:
     return ResultSet(columns, rows, elapsed_ms, None if tables is None else frozenset(tables), notes)
 
 
-_SANDBOXES: dict[tuple[str, int], Sandbox] = {}
+_SANDBOXES: dict[tuple[str, int, str], Sandbox] = {}
 """State of the module on purpose: one process serves every database of an engine, and outlives the single engine."""
 
 
-def shared_sandbox(engine: str, memory_bytes: int, paths: Sequence[str] = ()) -> Sandbox:
-    """Return this process's sandbox for an engine; it is started at its first question and ended at exit."""
-    key = (engine, memory_bytes)
+def shared_sandbox(engine: str, memory_bytes: int, role: str = "") -> Sandbox:
+    """Return this process's sandbox for an engine and a role; it is started at its first question, ended at exit."""
+    key = (engine, memory_bytes, role)
     if key not in _SANDBOXES:
         if not _SANDBOXES:
             atexit.register(close_sandboxes)
-        _SANDBOXES[key] = Sandbox(engine, memory_bytes, paths)
+        _SANDBOXES[key] = Sandbox(engine, memory_bytes)
     return _SANDBOXES[key]
 
 

@@ -19,8 +19,6 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-OPEN_GUARDS = 16
-"""Connections kept open; the least recently used is closed."""
 PROTOCOL = 5
 
 
@@ -59,7 +57,7 @@ def _answer(
             known = guards[path] = (stamp, guard_module.open_guard(path, options))
         except Exception as error:  # every engine has its own class; the caller turns it into its own error
             return pickle.dumps(("unopened", str(error), (), [], [], 0.0, (), ()), PROTOCOL)
-        if len(guards) > OPEN_GUARDS:
+        if len(guards) > guard_module.OPEN_GUARDS:
             guards.popitem(last=False)[1][1].close()
     guards.move_to_end(path)
     _limit_cpu(limits[0])
@@ -75,6 +73,9 @@ def _limit_process(memory_bytes: int) -> None:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    stack = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    if stack == resource.RLIM_INFINITY:  # deep nesting ends as an error, not as a crash
+        resource.setrlimit(resource.RLIMIT_STACK, (64 * 2**20, stack))
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()

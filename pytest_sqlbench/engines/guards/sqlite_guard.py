@@ -17,6 +17,8 @@ from urllib.parse import quote
 Answer = tuple[str, str, tuple[str, ...], list, list[bytes], float, tuple[str, ...], tuple[str, ...]]  # type: ignore[type-arg]
 """Status (empty if well), message, columns, first rows, pickled further rows, elapsed ms, tables read, notes."""
 
+OPEN_GUARDS = 16
+"""Connections that a process keeps open; the least recently used is closed."""
 CHUNK = 1000
 """Rows fetched at once: the byte count is looked at this often."""
 OPCODES = 4000
