@@ -1,0 +1,84 @@
+"""One event loop in a thread of its own, so that plain code can wait for coroutines and cancel them all at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+
+from pytest_sqlbench.predictors.failures import CallError
+
+T = TypeVar("T")
+
+
+class EventLoop:
+    """Runs coroutines for other threads. The thread starts with the first one."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()
+
+    def run(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
+        """Wait for a coroutine from any thread.
+
+        Raises:
+            TimeoutError: It took longer than ``timeout_s``; it is cancelled.
+            CallError: The loop was closed meanwhile.
+        """
+        limited = coroutine if timeout_s is None else asyncio.wait_for(coroutine, timeout_s)
+        with self._lock:
+            if self._is_closed:
+                coroutine.close()
+                raise CallError("cancelled")
+            future = asyncio.run_coroutine_threadsafe(_awaited(limited), self._running())
+        try:
+            result: T = future.result()
+            return result
+        except CancelledError:
+            raise CallError("cancelled") from None
+        except asyncio.TimeoutError:  # before Python 3.11 it is not the builtin
+            raise TimeoutError(f"no answer within {timeout_s:g} s") from None
+
+    def close(self, last: Coroutine[Any, Any, None] | None = None) -> None:
+        """Cancel everything that runs, wait for ``last`` and stop. Closing twice is allowed."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+            self._is_closed = True
+        if loop is None:
+            if last is not None:
+                last.close()
+            return
+        asyncio.run_coroutine_threadsafe(_wind_up(last), loop)
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            threading.Thread(target=_serve, args=(self._loop,), name="sqlbench-loop", daemon=True).start()
+        return self._loop
+
+
+async def _awaited(awaitable: Any) -> Any:
+    return await awaitable
+
+
+async def _wind_up(last: Coroutine[Any, Any, None] | None) -> None:
+    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    try:
+        if last is not None:
+            await last
+    finally:
+        asyncio.get_running_loop().stop()
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()
