@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
 from pytest_sqlbench.case import Database
@@ -29,5 +34,12 @@ def open_engine(engine: str, database: Database, settings: Settings) -> Engine:
     if database.is_recipe:
         from pytest_sqlbench.engines.build import build_database
 
-        database = build_database(database, engine, settings.cache_dir)
+        database = build_database(database, settings.cache_dir or _temporary_folder())
     return cast(Engine, import_module(ENGINES[engine]).open_engine(database, settings))
+
+
+@cache
+def _temporary_folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="sqlbench-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

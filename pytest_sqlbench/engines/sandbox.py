@@ -47,6 +47,7 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
         self._asked = 0
+        self._opened: tuple[object, ...] = ()
         self._lock = threading.Lock()
         self._poller: Any = None
         self.kills = 0
@@ -54,6 +55,10 @@ class Sandbox:
 
     def ask(self, request: tuple[object, ...], timeout_s: float) -> tuple[Any, ...]:
         """Send one request and wait for its answer, at most ``timeout_s`` and a little.
+
+        Args:
+            request: File, stamp, options, query and the guard's limits, as `guards/process.py` takes them.
+            timeout_s: When the process is killed.
 
         Returns:
             The guard's answer. A process that had to be killed, or died, is an answer too (timeout, crash).
@@ -76,6 +81,13 @@ class Sandbox:
         self._asked += 1
         start = time.perf_counter()
         try:
+            if self._opened != request[:2]:  # opening a file is not on the clock of the query
+                _send(process, (*request[:3], None, None))
+                answer = tuple(_Values(io.BytesIO(self._receive(process, START_S))).load())
+                if answer[0]:
+                    return answer
+                self._opened = request[:2]
+                start = time.perf_counter()
             _send(process, request)
             frame = self._receive(process, timeout_s + GRACE_S)
         except TimeoutError:
@@ -112,7 +124,7 @@ class Sandbox:
             )
         except OSError as error:
             raise EngineError(f"the sandbox of {self._engine} cannot be started: {error}") from error
-        self._process, self._owner, self._asked = process, os.getpid(), 0
+        self._process, self._owner, self._asked, self._opened = process, os.getpid(), 0, ()
         assert process.stdout is not None
         if poll is not None:
             self._poller = poll()

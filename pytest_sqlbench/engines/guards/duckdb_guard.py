@@ -13,9 +13,10 @@ import pickle
 import re
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-import duckdb  # this module is only imported where DuckDB is wanted
+duckdb: Any = import_module("duckdb")  # nobody imports this module but who wants DuckDB
 
 Answer = tuple[str, str, tuple[str, ...], list[Any], list[bytes], float, tuple[str, ...], tuple[str, ...]]
 """Status (empty if well), message, columns, first rows, pickled further rows, elapsed ms, tables read, notes."""

@@ -44,10 +44,13 @@ def _answer(
     path: str,
     stamp: object,
     options: dict[str, int],
-    query: str,
+    query: str | None,
     limits: tuple[float, int, int],
 ) -> bytes:
-    """Run one query; the stamp says which state of the file the caller means, so that no old page is served."""
+    """Run one query, or just open the file.
+
+    The stamp says which state of the file the caller means, so that no old page is served.
+    """
     known = guards.get(path)
     if known is not None and known[0] != stamp:
         guards.pop(path)[1].close()
@@ -60,6 +63,8 @@ def _answer(
         if len(guards) > guard_module.OPEN_GUARDS:
             guards.popitem(last=False)[1][1].close()
     guards.move_to_end(path)
+    if query is None:
+        return pickle.dumps(("", "", (), [], [], 0.0, (), ()), PROTOCOL)
     _limit_cpu(limits[0])
     answer = pickle.dumps(known[1].run(query, *limits), PROTOCOL)
     if len(answer) > limits[2] + 65536:
