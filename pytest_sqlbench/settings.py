@@ -30,5 +30,7 @@ class Settings:
     witnesses: int = 0
     """Generated databases on which a passing prediction is tried again."""
     seed: int = 0
+    keeps_results: bool = False
+    """Keep both results of correct cases too; a large run would hold them all in memory."""
     cache_dir: Path | None = None
     """Where built databases and gold results are kept; None: a folder that is removed at the end."""

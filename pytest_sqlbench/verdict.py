@@ -75,6 +75,8 @@ class Reason(str, Enum):
     NO_ANSWER = "no_answer"
     GOLD_FAILED = "gold_failed"
     GOLD_TIMEOUT = "gold_timeout"
+    BENCH_FAILED = "bench_failed"
+    """Judging itself raised: a fault of this package."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def digest_recipe(database: Database) -> str:
     return digest.hexdigest()
 
 
-def build_database(database: Database, cache_dir: Path) -> Database:
+def build_database(database: Database, engine: str, cache_dir: Path | None) -> Database:
     """Return the database with ``path`` set to a SQLite file made of its recipe.
 
     The file is made beside its final place and renamed into it, so several workers may build at once and a
@@ -40,10 +40,14 @@ def build_database(database: Database, cache_dir: Path) -> Database:
 
     Raises:
         UsageError: The schema does not run, or a row does not fit it; names file and line.
-        EngineError: The folder cannot be written (no space, no permission).
+        EngineError: The folder cannot be written (no space, no permission), or there is none.
     """
     if not database.is_recipe:
         return database
+    if engine != "sqlite":
+        raise EngineError(f"database {database.name!r}: engine {engine!r} cannot be filled from a schema and rows")
+    if cache_dir is None:
+        raise EngineError(f"database {database.name!r} has to be built, and no cache folder is set")
     folder = cache_dir / "databases"
     target = folder / f"{database.name}-{digest_recipe(database)[:20]}.sqlite"
     if not target.is_file():

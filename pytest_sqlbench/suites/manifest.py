@@ -22,17 +22,7 @@ COMMON_KEYS = frozenset(
     """sqlbench name dialect engine engines database databases metric threshold policy gate tags prompt""".split()
 )
 
-_MARK = re.compile(rb"^sqlbench[ \t]*:", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,60}")
-
-
-def is_manifest(path: Path) -> bool:
-    """Say whether a YAML file is marked as a suite manifest by a top-level ``sqlbench:`` key; unreadable: False."""
-    try:
-        with path.open("rb") as file:
-            return _MARK.search(file.read(65_536)) is not None
-    except OSError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)

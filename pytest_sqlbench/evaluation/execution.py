@@ -1,0 +1,229 @@
+"""Execution accuracy: gold and prediction run on one database, and their result sets are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pytest_sqlbench.case import Case, Suite
+from pytest_sqlbench.engines.registry import open_engine
+from pytest_sqlbench.errors import EngineError
+from pytest_sqlbench.policy import Policy
+from pytest_sqlbench.prediction import Prediction
+from pytest_sqlbench.result import Engine, QueryFailure, ResultSet, Status
+from pytest_sqlbench.scoring.compare import compare
+from pytest_sqlbench.scoring.extract import Extraction, extract_query
+from pytest_sqlbench.scoring.order import GoldOrder
+from pytest_sqlbench.scoring.words import without_distinct
+from pytest_sqlbench.settings import Settings
+from pytest_sqlbench.verdict import Match, Outcome, Reason, Verdict
+
+REASONS: dict[Status, Reason] = {
+    Status.SYNTAX: Reason.SYNTAX,
+    Status.NO_SUCH_TABLE: Reason.NO_SUCH_TABLE,
+    Status.NO_SUCH_COLUMN: Reason.NO_SUCH_COLUMN,
+    Status.NO_SUCH_FUNCTION: Reason.NO_SUCH_FUNCTION,
+    Status.ERROR: Reason.RUNTIME_ERROR,
+    Status.DENIED: Reason.REFUSED,
+    Status.TIMEOUT: Reason.TIMEOUT,
+    Status.MEMORY: Reason.MEMORY,
+    Status.ROWS: Reason.TOO_MANY_ROWS,
+    Status.BYTES: Reason.TOO_MANY_BYTES,
+    Status.CRASH: Reason.CRASH,
+    Status.NO_RESULT_SET: Reason.NO_RESULT_SET,
+}
+"""How a query failed to why its case is wrong."""
+
+
+@dataclass(slots=True)
+class _Gold:
+    """One acceptable gold of the case at hand, with its rows."""
+
+    query: str
+    result: ResultSet
+    order: GoldOrder
+
+
+class ExecutionJudge:
+    """Judges the cases of one suite by the rows that their queries return. Engines open at first use."""
+
+    def __init__(self, suite: Suite, settings: Settings) -> None:
+        self._suite = suite
+        self._settings = settings
+        self._engines: dict[tuple[str, str], Engine] = {}
+
+    def judge(self, case: Case, prediction: Prediction) -> Verdict:
+        """Run the golds, then the prediction, and compare.
+
+        The prediction is right if it matches any gold. A gold that fails is a gold error, whatever was predicted.
+
+        Raises:
+            EngineError: The database cannot be opened.
+        """
+        policy = self._settings.policy or case.policy or self._suite.policy
+        engine = self._engine(case)
+        verdict = Verdict(
+            suite=case.suite,
+            case=case.id,
+            outcome=Outcome.WRONG,
+            score=0.0,
+            policy=policy.name,
+            question=case.question,
+            gold=case.gold[0],
+            tags=case.tags,
+            difficulty=case.difficulty,
+        )
+        golds = self._run_golds(case, engine, policy)
+        if isinstance(golds, QueryFailure):
+            return _fault_gold(verdict, golds)
+        verdict = replace(verdict, gold_ms=sum(gold.result.elapsed_ms for gold in golds))
+        picked, verdict = pick_statement(prediction, case.dialect, self._settings, verdict)
+        if picked is None:
+            return verdict
+        sql = picked if policy.keeps_distinct else without_distinct(picked)
+        predicted = engine.run_prediction(sql)
+        return _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
+
+    def close(self) -> None:
+        """Close the engines."""
+        for engine in self._engines.values():
+            engine.close()
+        self._engines.clear()
+
+    def _engine(self, case: Case) -> Engine:
+        key = (case.engine, case.database)
+        engine = self._engines.get(key)
+        if engine is None:
+            database = self._suite.databases.get(case.database)
+            if database is None:
+                named = f"database {case.database!r}" if case.database else "a database"
+                raise EngineError(f"{self._suite.path}: case {case.id!r} needs {named}, and the suite has none")
+            engine = self._engines[key] = open_engine(case.engine, database, self._settings)
+        return engine
+
+    def _run_golds(self, case: Case, engine: Engine, policy: Policy) -> list[_Gold] | QueryFailure:
+        golds: list[_Gold] = []
+        for query in case.gold:
+            sql = query if policy.keeps_distinct else without_distinct(query)
+            result = engine.run_gold(sql)
+            if isinstance(result, QueryFailure):
+                return result
+            golds.append(_Gold(query, result, GoldOrder(sql, case.dialect, engine.run_gold)))
+        return golds
+
+
+def _fault_gold(verdict: Verdict, failure: QueryFailure) -> Verdict:
+    reason = Reason.GOLD_TIMEOUT if failure.status is Status.TIMEOUT else Reason.GOLD_FAILED
+    return replace(
+        verdict,
+        outcome=Outcome.GOLD_ERROR,
+        score=None,
+        reason=reason,
+        detail=f"the gold query fails: {failure.message}",
+        gold_result=failure,
+    )
+
+
+def pick_statement(
+    prediction: Prediction, dialect: str, settings: Settings, verdict: Verdict
+) -> tuple[str | None, Verdict]:
+    """Pick the statement out of a prediction.
+
+    Returns:
+        The statement, and the verdict with what is known of the reply; None if there is none, and then the
+        verdict is wrong with its reason.
+    """
+    usage = prediction.usage
+    if usage is not None:
+        counts = [count for count in (usage.prompt_tokens, usage.completion_tokens) if count is not None]
+        verdict = replace(verdict, tokens=sum(counts) if counts else None, cost_usd=usage.cost_usd)
+    if prediction.latency_ms is not None:
+        verdict = replace(verdict, model_ms=prediction.latency_ms)
+    if prediction.reply is None:
+        detail = "there is no prediction for this case"
+        return None, replace(verdict, reason=Reason.MISSING_PREDICTION, detail=detail)
+    found = extract_query(prediction.reply, dialect, settings.extraction)
+    verdict = replace(
+        verdict,
+        sql=found.sql,
+        reply=prediction.reply if prediction.reply != found.sql else None,
+        extraction=found.steps,
+    )
+    if prediction.finish_reason == "length":
+        detail = "the reply was cut at the model's token limit"
+        return None, replace(verdict, reason=Reason.TRUNCATED_REPLY, detail=detail)
+    if found.trouble is not None or found.sql is None:
+        return None, replace(verdict, reason=found.trouble or Reason.NO_SQL, detail=_explain_trouble(found))
+    return found.sql, verdict
+
+
+def _explain_trouble(found: Extraction) -> str:
+    if found.trouble is Reason.SEVERAL_STATEMENTS:
+        return "the reply holds several statements, and picking one would be a guess"
+    return "the reply holds no query"
+
+
+def _decide(
+    verdict: Verdict, golds: list[_Gold], predicted: ResultSet | QueryFailure, policy: Policy, keeps: bool
+) -> Verdict:
+    if isinstance(predicted, QueryFailure):
+        return replace(
+            verdict,
+            reason=REASONS[predicted.status],
+            detail=predicted.message,
+            predicted_ms=predicted.elapsed_ms,
+            gold_result=golds[0].result,
+            predicted_result=predicted,
+        )
+    best: tuple[_Gold, Match] | None = None
+    for gold in golds:
+        match = compare(gold.result, predicted, policy, order=gold.order)
+        if best is None or match.is_match or _is_nearer(match, best[1]):
+            best = (gold, match)
+        if match.is_match:
+            break
+    assert best is not None  # a case has at least one gold
+    gold, match = best
+    flags = (*match.flags, *_suspicions(gold.result, predicted))
+    if match.is_match:
+        return replace(
+            verdict,
+            outcome=Outcome.CORRECT,
+            score=1.0,
+            gold=gold.query,
+            flags=flags,
+            predicted_ms=predicted.elapsed_ms,
+            gold_result=gold.result if keeps else None,
+            predicted_result=predicted if keeps else None,
+        )
+    return replace(
+        verdict,
+        reason=match.reason,
+        detail=match.detail,
+        near=match.near,
+        gold=gold.query,
+        flags=flags,
+        match=match,
+        gold_result=gold.result,
+        predicted_result=predicted,
+        predicted_ms=predicted.elapsed_ms,
+    )
+
+
+def _is_nearer(match: Match, best: Match) -> bool:
+    if len(match.near) != len(best.near):
+        return len(match.near) > len(best.near)
+    return match.missing_n + match.extra_n < best.missing_n + best.extra_n
+
+
+def _suspicions(gold: ResultSet, predicted: ResultSet) -> tuple[str, ...]:
+    flags: list[str] = []
+    if gold.tables and predicted.tables is not None and not predicted.tables:
+        flags.append("no_table_read")
+    if predicted.warnings:
+        flags.append("nondeterministic" if any("random" in text for text in predicted.warnings) else "warned")
+    return tuple(flags)
+
+
+def open_judge(suite: Suite, settings: Settings) -> ExecutionJudge:
+    """Open a judge for a suite."""
+    return ExecutionJudge(suite, settings)

@@ -1,0 +1,118 @@
+"""The options that pytest gets from us: one table, from which parser, ini keys and documentation are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One command-line option, and its ini key if it has one."""
+
+    flag: str
+    heading: str
+    """Under which it stands in the documentation."""
+    help: str
+    metavar: str = ""
+    """Empty for a switch."""
+    default: str = ""
+    """As a person would write it; empty: none."""
+    ini: bool = False
+    """Whether an ini key of the same name (``sqlbench_…``) sets it; the command line wins."""
+    repeats: bool = False
+    """Whether it may be given several times."""
+
+    @property
+    def name(self) -> str:
+        """The attribute of ``config.option``, and the ini key."""
+        return self.flag.lstrip("-").replace("-", "_")
+
+
+MODEL, JUDGING, SELECTION, OUTPUT = "Models", "Judging", "Selection", "Output"
+
+OPTIONS: tuple[Option, ...] = (
+    Option("--sqlbench-model", MODEL, "Model that answers, SCHEME:REST.", "SPEC", ini=True),
+    Option(
+        "--sqlbench-extract",
+        JUDGING,
+        "How the query is picked out of a reply: full, fences, off.",
+        "HOW",
+        "full",
+        ini=True,
+    ),
+    Option("--sqlbench-policy", JUDGING, "Comparison policy that overrides those of the suites.", "NAME"),
+    Option("--sqlbench-timeout", JUDGING, "Seconds that a predicted query may run.", "S", "10", ini=True),
+    Option("--sqlbench-gold-timeout", JUDGING, "Seconds that a gold query may run.", "S", "60", ini=True),
+    Option("--sqlbench-max-rows", JUDGING, "Rows that a query may return.", "N", "100000", ini=True),
+    Option("--sqlbench-max-mb", JUDGING, "Megabytes that a result may have.", "N", "64", ini=True),
+    Option(
+        "--sqlbench-memory-mb", JUDGING, "Megabytes of memory that a predicted query may use.", "N", "1024", ini=True
+    ),
+    Option("--sqlbench-inprocess", JUDGING, "Run predictions without the guarded child process, for debugging."),
+    Option("--sqlbench-limit", SELECTION, "Only the first N cases of each suite.", "N"),
+    Option("--sqlbench-sample", SELECTION, "N cases of each suite, drawn by a stable hash.", "N[:SEED]"),
+    Option("--sqlbench-show-wrong", OUTPUT, "Show at most N failed cases in full.", "N", "10", ini=True),
+)
+"""In the order in which ``--help`` and the documentation show them."""
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Register every option and ini key."""
+    group = parser.getgroup("sqlbench", "text-to-SQL benchmarks")
+    for option in OPTIONS:
+        help_text = option.help + (f" Default: {option.default}." if option.default else "")
+        keywords: dict[str, Any] = {"help": help_text.replace("%", "%%"), "dest": option.name, "default": None}
+        if option.repeats:
+            keywords.update(action="append", metavar=option.metavar)
+        elif option.metavar:
+            keywords.update(metavar=option.metavar)
+        else:
+            keywords.update(action="store_true", default=False)
+        group.addoption(option.flag, **keywords)
+        if option.ini:
+            if option.repeats:
+                parser.addini(option.name, help_text, type="linelist", default=None)
+            else:
+                parser.addini(option.name, help_text, type="string", default=None)
+
+
+def read_option(config: pytest.Config, name: str) -> Any:
+    """Return an option as given on the command line, else in the ini file, else None."""
+    value = config.getoption(name)
+    if value is not None:
+        return value
+    option = next(option for option in OPTIONS if option.name == name)
+    return (config.getini(name) or None) if option.ini else None
+
+
+def read_number(
+    config: pytest.Config, name: str, kind: Callable[[str], float], default: float, least: float = 0
+) -> float:
+    """Return a numeric option; raise `pytest.UsageError` that says what is allowed."""
+    value = read_option(config, name)
+    if value is None:
+        return default
+    flag = "--" + name.replace("_", "-")
+    wanted = "a whole number" if kind is int else "a number"
+    try:
+        number = kind(value)
+    except ValueError:
+        raise pytest.UsageError(f"{flag} is {value!r}, wanted {wanted} of at least {least:g}") from None
+    if not least <= number < float("inf"):
+        raise pytest.UsageError(f"{flag} is {value!r}, wanted {wanted} of at least {least:g}")
+    return number
+
+
+def read_choice(config: pytest.Config, name: str, allowed: tuple[str, ...], default: str) -> str:
+    """Return an option that is one of a closed list; raise `pytest.UsageError` that prints the list."""
+    value = read_option(config, name)
+    if value is None:
+        return default
+    if value not in allowed:
+        flag = "--" + name.replace("_", "-")
+        raise pytest.UsageError(f"{flag} is {value!r}. Allowed: {', '.join(allowed)}.")
+    return str(value)

@@ -1,0 +1,127 @@
+"""The summary of a run as lines for a terminal: a table of suites, slices, reasons, the slowest cases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from pytest_sqlbench.report.cells import fold
+from pytest_sqlbench.run import Score, accuracy, split_by_slice, split_by_suite
+from pytest_sqlbench.verdict import Outcome, Verdict
+
+SHOWN_SLICES = 12
+SHOWN_REASONS = 8
+SHOWN_SLOW = 3
+SLOW_MS = 100.0
+"""A case is worth naming as slow from here on."""
+
+HEAD = ("suite", "n", "accuracy", "95 % interval", "wrong", "errors", "vacuous")
+
+
+def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the lines of the summary; at most a screen.
+
+    Args:
+        verdicts: Of the whole run, at least one.
+
+    Raises:
+        ValueError: There is no verdict.
+    """
+    if not verdicts:
+        raise ValueError("a summary of no verdicts says nothing")
+    suites = split_by_suite(verdicts)
+    rows = [_suite_row(name, group) for name, group in suites.items()]
+    if len(suites) > 1:
+        rows.append(_suite_row("all", verdicts))
+    lines = align([HEAD, *rows])
+    lines += _slices(verdicts)
+    lines += _reasons(verdicts)
+    lines += _suspicious(verdicts)
+    lines += _slowest(verdicts)
+    return lines
+
+
+def show_rate(score: Score) -> tuple[str, str]:
+    """Return a rate and its interval in per cent, as in ``("87.5 %", "69.0 to 95.7")``."""
+    return f"{100 * score.value:.1f} %", f"{100 * score.low:.1f} to {100 * score.high:.1f}"
+
+
+def align(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Align a table: the first column to the left, all others to the right, two spaces between."""
+    table = [list(row) for row in rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+    lines: list[str] = []
+    for row in table:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _suite_row(name: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    scorable = len(verdicts) - outcomes[Outcome.UNSCORABLE]
+    rate, interval = show_rate(accuracy(verdicts)) if scorable else ("n/a", "")
+    errors = outcomes[Outcome.MODEL_ERROR] + outcomes[Outcome.GOLD_ERROR]
+    vacuous = sum("vacuous" in verdict.flags for verdict in verdicts)
+    return name, f"{scorable:,}", rate, interval, f"{outcomes[Outcome.WRONG]:,}", f"{errors:,}", f"{vacuous:,}"
+
+
+def _slices(verdicts: Sequence[Verdict]) -> list[str]:
+    groups = [(name, group) for name, group in split_by_slice(verdicts).items() if len(group) < len(verdicts)]
+    groups = [pair for pair in groups if any(one.outcome is not Outcome.UNSCORABLE for one in pair[1])]
+    if not groups:
+        return []
+    largest = sorted(groups, key=lambda pair: (-len(pair[1]), pair[0]))[:SHOWN_SLICES]
+    cells: list[str] = []
+    for name, group in sorted(largest):
+        score = accuracy(group)
+        cells.append(f"{name} {100 * score.value:.1f} % of {score.n:,}")
+    more = f" (and {len(groups) - len(largest)} smaller)" if len(groups) > len(largest) else ""
+    return _wrap("slices", cells, more)
+
+
+def _reasons(verdicts: Sequence[Verdict]) -> list[str]:
+    counts = Counter(
+        verdict.reason.value.replace("_", " ")
+        for verdict in verdicts
+        if verdict.reason is not None and verdict.outcome is not Outcome.UNSCORABLE
+    )
+    if not counts:
+        return []
+    cells = [f"{reason} {n:,}" for reason, n in counts.most_common(SHOWN_REASONS)]
+    more = f" (and {len(counts) - SHOWN_REASONS} more)" if len(counts) > SHOWN_REASONS else ""
+    return _wrap("reasons", cells, more)
+
+
+def _suspicious(verdicts: Sequence[Verdict]) -> list[str]:
+    counts = Counter(
+        flag.replace("_", " ")
+        for verdict in verdicts
+        for flag in verdict.flags
+        if verdict.outcome is Outcome.CORRECT and flag not in ("vacuous", "ties")
+    )
+    cells = [f"{flag} {n:,}" for flag, n in counts.most_common(6)]
+    return _wrap("right, but", cells, "") if cells else []
+
+
+def _slowest(verdicts: Sequence[Verdict]) -> list[str]:
+    slow = sorted(verdicts, key=lambda verdict: -(verdict.gold_ms + verdict.predicted_ms))[:SHOWN_SLOW]
+    cells = [
+        f"{verdict.suite}[{verdict.case}] {verdict.gold_ms + verdict.predicted_ms:,.0f} ms"
+        for verdict in slow
+        if verdict.gold_ms + verdict.predicted_ms >= SLOW_MS
+    ]
+    return _wrap("slowest", cells, "") if cells else []
+
+
+def _wrap(label: str, cells: Sequence[str], more: str, width: int = 100) -> list[str]:
+    """Set cells behind a label, as many a line as fit, later lines under the first cell."""
+    indent = 12
+    lines = [f"{label:<{indent}}"]
+    for index, cell in enumerate(cells):
+        text = fold(cell, width - indent) + ("," if index < len(cells) - 1 else more)
+        if len(lines[-1]) > indent and len(lines[-1]) + len(text) + 1 > width:
+            lines.append(" " * indent)
+        lines[-1] += text if len(lines[-1]) == indent else f" {text}"
+    return lines

@@ -1,0 +1,282 @@
+"""The state of one pytest process: settings, suites, the model, the judges, and on the controller the verdicts."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Generator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pytest_sqlbench.case import Case, Suite
+from pytest_sqlbench.errors import EngineError, ModelError, SqlbenchError, UsageError
+from pytest_sqlbench.evaluation.registry import Judge, open_judge
+from pytest_sqlbench.manifests import find_manifests
+from pytest_sqlbench.options import read_choice, read_number, read_option
+from pytest_sqlbench.policy import find_preset
+from pytest_sqlbench.prediction import Prediction, Predictor
+from pytest_sqlbench.result import Limits
+from pytest_sqlbench.selection import Selection, read_selection
+from pytest_sqlbench.settings import Settings
+from pytest_sqlbench.suites.registry import load_suite
+from pytest_sqlbench.verdict import Outcome, Reason, Verdict, from_record, to_record
+
+VERDICT = pytest.StashKey[Verdict]()
+"""On an item: what was said of its case."""
+
+PLUGIN_NAME = "sqlbench-session"
+
+
+class SqlbenchSession:
+    """Everything that the hooks share. Workers judge; the controller (the only process without xdist) also counts."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.is_worker = hasattr(config, "workerinput")
+        self.selection: Selection = read_selection(config)
+        self.spec: str | None = read_option(config, "sqlbench_model")
+        self.verdicts: list[Verdict] = []
+        """Controller only: one per judged prediction, in the order of their reports."""
+        self.suites: dict[Path, Suite] = {}
+        """Every suite that was met, by the path of its manifest."""
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self.settings = read_settings(config)
+        self._cache_dir: Path | None = None
+        self._judges: dict[str, Judge] = {}
+        self._predictor: Predictor | None = None
+        self._fresh: dict[str, Verdict] = {}
+
+    # --- suites, model and judges
+
+    def load(self, path: Path) -> Suite:
+        """Return the suite of a manifest, which is read once; raise `CaseError` if it is faulty."""
+        path = path.absolute()
+        suite = self.suites.get(path)
+        if suite is None:
+            suite = self.suites[path] = load_suite(path)
+            if self.spec is not None:
+                self._bind(self.predictor, suite)
+        return suite
+
+    def pick(self, suite: Suite) -> list[Case]:
+        """Return the cases of a suite that the selection leaves."""
+        return list(self.selection.pick(suite.cases))
+
+    @property
+    def predictor(self) -> Predictor:
+        """The model that ``--sqlbench-model`` names; raises `UsageError` if it cannot be made."""
+        if self._predictor is None:
+            assert self.spec is not None  # asked for only where a model was named
+            made = self.config.hook.pytest_sqlbench_make_model(config=self.config, spec=self.spec)
+            self._predictor = cast(Predictor, made) if made is not None else self._make_predictor(self.spec)
+        return self._predictor
+
+    def adopt_model(self, value: object) -> Predictor:
+        """Use what the fixture ``sqlbench_model`` returned: a predictor, or a callable that takes a case."""
+        from pytest_sqlbench.predictors.python import adopt
+
+        if self._predictor is None:
+            self._predictor = value if hasattr(value, "predict") else adopt("sqlbench_model", value)  # type: ignore[assignment]
+            for suite in self.suites.values():
+                self._bind(cast(Predictor, self._predictor), suite)
+        return cast(Predictor, self._predictor)
+
+    def _make_predictor(self, spec: str) -> Predictor:
+        from pytest_sqlbench.predictors.registry import make_predictor
+
+        given = self.config.getoption("sqlbench_model") is not None
+        inipath = self.config.inipath
+        base = self.config.invocation_params.dir if given or inipath is None else inipath.parent
+        return make_predictor(spec, base)
+
+    def _bind(self, predictor: Predictor, suite: Suite) -> None:
+        from pytest_sqlbench.predictors.registry import bind_suite
+
+        bind_suite(predictor, suite)
+
+    def predict(self, case: Case) -> Prediction:
+        """Ask the model; raise `ModelError` if it gives no answer."""
+        if self.spec is None and self._predictor is None:
+            raise UsageError("there is no model: give --sqlbench-model=SPEC or a fixture sqlbench_model")
+        return self.predictor.predict(case)
+
+    def judge(self, case: Case, prediction: Prediction, suite: Suite) -> Verdict:
+        """Judge a prediction; a database that cannot be opened is a gold error, since nothing can be judged."""
+        judge = self._judges.get(suite.name)
+        if judge is None:
+            judge = self._judges[suite.name] = open_judge(suite, self.prepared_settings)
+        try:
+            verdict = judge.judge(case, prediction)
+        except EngineError as error:
+            verdict = _trouble(case, Outcome.GOLD_ERROR, Reason.GOLD_FAILED, str(error))
+        except Exception as error:  # a fault of ours must not make the denominator smaller
+            text = f"judging failed: {type(error).__name__}: {error}"
+            verdict = _trouble(case, Outcome.GOLD_ERROR, Reason.BENCH_FAILED, text)
+        self.config.hook.pytest_sqlbench_verdict(config=self.config, case=case, verdict=verdict)
+        return verdict
+
+    def fault_model(self, case: Case, error: ModelError) -> Verdict:
+        """Return the verdict of a case that the model gave no answer to."""
+        return _trouble(case, Outcome.MODEL_ERROR, Reason.NO_ANSWER, str(error))
+
+    # --- places
+
+    @property
+    def prepared_settings(self) -> Settings:
+        """The settings with a cache folder that exists."""
+        if self.settings.cache_dir is None:
+            self.settings = replace(self.settings, cache_dir=self._make_cache_dir())
+        return self.settings
+
+    def _make_cache_dir(self) -> Path:
+        cache = getattr(self.config, "cache", None)
+        if cache is not None:
+            with suppress(OSError):
+                folder = Path(cache.mkdir("sqlbench"))
+                with tempfile.TemporaryFile(dir=folder):
+                    return folder
+        self._temporary = tempfile.TemporaryDirectory(prefix="sqlbench-")
+        return Path(self._temporary.name)
+
+    def prepare(self, suite: Suite) -> None:
+        """Build the databases of a suite before its first case runs.
+
+        Raises:
+            UsageError: The recipe is faulty.
+            EngineError: The folder for built databases cannot be written.
+        """
+        from pytest_sqlbench.engines.build import build_database
+
+        cache_dir = self.prepared_settings.cache_dir
+        assert cache_dir is not None  # prepared
+        used = {(case.engine, case.database) for case in self.pick(suite)}
+        for engine, name in sorted(used):
+            database = suite.databases.get(name)
+            if database is not None and database.is_recipe and engine == "sqlite":
+                build_database(database, engine, cache_dir)
+
+    # --- hooks
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """On the controller: read every suite that the arguments name, so that a fault ends the run at once."""
+        if self.is_worker or self.spec is None:
+            return
+        with usage_errors():
+            self.predictor  # noqa: B018 - made now, so that a fault in the spec is found first
+            for path in find_manifests(self.config):
+                suite = self.load(path)
+                if not self.config.option.collectonly:
+                    self.prepare(suite)
+
+    def pytest_report_header(self) -> list[str]:
+        """Say in one line what is measured."""
+        if self.spec is None:
+            return []
+        names = ", ".join(suite.name for suite in list(self.suites.values())[:4])
+        more = f" and {len(self.suites) - 4} more" if len(self.suites) > 4 else ""
+        parts = [f"model={self.spec}", f"suites={names}{more}" if names else "", str(self.selection)]
+        return ["sqlbench: " + " ".join(part for part in parts if part)]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, pytest.TestReport]:
+        """Put the verdict of an item on the report that tells its outcome."""
+        report = yield
+        if report.when == "call" or (report.when == "setup" and not report.passed):
+            verdict = item.stash.get(VERDICT, None)
+            if verdict is not None:
+                report.sqlbench = to_record(verdict)
+                if not self.is_worker:
+                    self._fresh[report.nodeid] = verdict
+        return cast(pytest.TestReport, report)
+
+    def hear(self, report: pytest.TestReport) -> None:
+        """Controller: keep the verdict of a report."""
+        record = report.sqlbench
+        if self.is_worker or getattr(report, "outcome", "") == "rerun":
+            return
+        verdict = self._fresh.pop(report.nodeid, None)
+        self.verdicts.append(verdict if verdict is not None else from_record(record))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
+        """Controller under xdist: the case that a worker died on gets a verdict too."""
+        path, _, name = crashitem.partition("::")
+        suite = self.suites.get((self.config.rootpath / path).absolute())
+        case_id = name.partition("[")[2].removesuffix("]")
+        if suite is None or not case_id:
+            return
+        with suppress(KeyError):
+            case = suite.find_case(case_id)
+            text = "the worker process crashed while it ran this case"
+            report.sqlbench = to_record(_trouble(case, Outcome.MODEL_ERROR, Reason.CRASH, text))  # type: ignore[attr-defined]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Close engines, the model and temporary folders."""
+        for judge in self._judges.values():
+            judge.close()
+        self._judges.clear()
+        close = getattr(self._predictor, "close", None)
+        if close is not None:
+            close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+
+def _trouble(case: Case, outcome: Outcome, reason: Reason, detail: str) -> Verdict:
+    return Verdict(
+        suite=case.suite,
+        case=case.id,
+        outcome=outcome,
+        reason=reason,
+        detail=detail.strip().replace("\n", " ")[:500],
+        question=case.question,
+        gold=case.gold[0],
+        tags=case.tags,
+        difficulty=case.difficulty,
+    )
+
+
+class usage_errors:  # noqa: N801 - reads as a phrase after ``with``
+    """Turns our errors into pytest's `UsageError`: one line and exit code 4."""
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        """Raise `pytest.UsageError` instead of an error of ours."""
+        if isinstance(error, SqlbenchError):
+            raise pytest.UsageError(str(error)) from None
+
+
+def read_settings(config: pytest.Config) -> Settings:
+    """Read how predictions are judged; raise `pytest.UsageError` for values that cannot be."""
+    limits = Limits(
+        timeout_s=read_number(config, "sqlbench_timeout", float, 10.0, least=0.01),
+        rows=int(read_number(config, "sqlbench_max_rows", int, 100_000, least=1)),
+        result_bytes=int(read_number(config, "sqlbench_max_mb", float, 64, least=0.01) * 2**20),
+        memory_bytes=int(read_number(config, "sqlbench_memory_mb", float, 1024, least=64) * 2**20),
+    )
+    policy = read_option(config, "sqlbench_policy")
+    with usage_errors():
+        return Settings(
+            limits=limits,
+            gold_timeout_s=read_number(config, "sqlbench_gold_timeout", float, 60.0, least=0.01),
+            policy=find_preset(policy) if policy is not None else None,
+            extraction=read_choice(config, "sqlbench_extract", ("full", "fences", "off"), "full"),  # type: ignore[arg-type]
+            runs_in_process=bool(config.getoption("sqlbench_inprocess")),
+        )
+
+
+def open_session(config: pytest.Config) -> SqlbenchSession:
+    """Make the state of this process and register its hooks."""
+    from pytest_sqlbench.terminal import register_terminal
+
+    session = SqlbenchSession(config)
+    config.pluginmanager.register(session, PLUGIN_NAME)
+    if not session.is_worker:
+        register_terminal(session)
+    return session

@@ -1,0 +1,73 @@
+"""What pytest's terminal shows of us: the summary, few failures of many, and no memory spent on empty reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_sqlbench.options import read_number
+
+if TYPE_CHECKING:
+    from pytest_sqlbench.session import SqlbenchSession
+
+
+class Terminal:
+    """Prints the summary on the controller."""
+
+    def __init__(self, session: SqlbenchSession) -> None:
+        self._session = session
+        self._shown = int(read_number(session.config, "sqlbench_show_wrong", int, 10))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Drop our empty set-up and tear-down reports.
+
+        pytest keeps them all, and looks through all of them once for every failure that it shows.
+        """
+        if report.when == "call" or not report.passed or report.sections or "::" not in report.nodeid:
+            return
+        if not report.nodeid.partition("::")[0].endswith((".yaml", ".yml")):
+            return
+        kept = self._stats().get("")
+        if kept and kept[-1] is report:
+            kept.pop()
+
+    def _stats(self) -> dict[str, list[Any]]:
+        reporter = self._session.config.pluginmanager.get_plugin("terminalreporter")
+        return getattr(reporter, "stats", None) or {}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
+        """Hide all but the first failures while pytest prints them, then print the summary."""
+        hidden: dict[str, list[Any]] = {}
+        stats = self._stats()
+        for category in ("failed", "error"):
+            ours = [report for report in stats.get(category, ()) if hasattr(report, "sqlbench")]
+            if len(ours) > self._shown:
+                hidden[category] = stats[category]
+                surplus = {id(report) for report in ours[self._shown :]}
+                stats[category] = [report for report in stats[category] if id(report) not in surplus]
+        more = sum(len(reports) - len(stats[category]) for category, reports in hidden.items())
+        try:
+            yield
+        finally:
+            stats.update(hidden)
+        if more:
+            terminalreporter.write_line(f"… and {more:,} more like these (--sqlbench-show-wrong=N shows N)")
+        self._print(terminalreporter)
+
+    def _print(self, reporter: pytest.TerminalReporter) -> None:
+        from pytest_sqlbench.report.summary import describe_summary
+
+        if not self._session.verdicts:
+            return
+        reporter.section("sqlbench", sep="-")
+        for line in describe_summary(self._session.verdicts):
+            reporter.write_line(line)
+
+
+def register_terminal(session: SqlbenchSession) -> None:
+    """Register the printer."""
+    session.config.pluginmanager.register(Terminal(session), "sqlbench-terminal")
