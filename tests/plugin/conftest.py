@@ -6,6 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
+import sqlite_utils  # noqa: F401 - see below
+import yaml  # noqa: F401 - see below
+
+# pytester forgets what a run in this process imported; C extensions do not bear being imported twice
+import pytest_sqlbench.collection
+import pytest_sqlbench.engines.build
+import pytest_sqlbench.engines.sqlite
+import pytest_sqlbench.evaluation.execution
+import pytest_sqlbench.predictors.python
+import pytest_sqlbench.predictors.recorded
+import pytest_sqlbench.report.summary
+import pytest_sqlbench.scoring.explain
+import pytest_sqlbench.suites.own
+import pytest_sqlbench.terminal  # noqa: F401
 
 MANIFEST = """\
 sqlbench: 1
@@ -70,7 +84,8 @@ class Project:
 
 def _case(entry: tuple[str, str, str]) -> str:
     case_id, gold, difficulty = entry
-    return f"  - {{id: {case_id}, question: 'Q {case_id}?', gold: '{gold}', difficulty: {difficulty}, tags: [t-{case_id}]}}\n"
+    words = f"question: 'Q {case_id}?', gold: '{gold}', difficulty: {difficulty}, tags: [t-{case_id}]"
+    return f"  - {{id: {case_id}, {words}}}\n"
 
 
 @pytest.fixture

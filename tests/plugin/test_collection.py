@@ -117,7 +117,8 @@ def test_a_marked_test_without_the_mark_says_so(project: Project) -> None:
 def test_a_fixture_of_the_conftest_is_the_model(project: Project, workers: tuple[str, ...]) -> None:
     project.write(
         "conftest.py",
-        "import pytest\n\n@pytest.fixture(scope='session')\ndef sqlbench_model():\n    return lambda case: case.gold[0]\n",
+        "import pytest\n\n@pytest.fixture(scope='session')\ndef sqlbench_model():\n"
+        "    return lambda case: case.gold[0]\n",
     )
     project.run("cases", *workers).assert_outcomes(passed=10)
 
@@ -126,7 +127,8 @@ def test_a_hook_of_the_conftest_makes_the_model(project: Project, workers: tuple
     project.write(
         "conftest.py",
         "from pytest_sqlbench.prediction import Prediction\n\n"
-        "class Constant:\n    name = 'constant'\n    def predict(self, case):\n        return Prediction('SELECT 4')\n\n"
+        "class Constant:\n    name = 'constant'\n"
+        "    def predict(self, case):\n        return Prediction('SELECT 4')\n\n"
         "def pytest_sqlbench_make_model(config, spec):\n    return Constant() if spec == 'constant' else None\n",
     )
     project.run("cases", "--sqlbench-model=constant", *workers).assert_outcomes(passed=1, failed=9)
