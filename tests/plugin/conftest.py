@@ -77,9 +77,10 @@ class Project:
 
     def run(self, *args: str) -> pytest.RunResult:
         """Run pytest on the project; in a process of its own only where workers are asked for, since that is slow."""
+        lean = ("-p", "no:hypothesispytest", "-p", "no:anyio")
         if "-n" in args:
-            return self.pytester.runpytest_subprocess(*args)
-        return self.pytester.runpytest_inprocess(*args)
+            return self.pytester.runpytest_subprocess(*lean, *args)
+        return self.pytester.runpytest_inprocess(*lean, *args)
 
 
 def _case(entry: tuple[str, str, str]) -> str:
