@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import importlib.util
 import inspect
+import json
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from typing import Any
 from pytest_sqlbench.case import Case
 from pytest_sqlbench.errors import ModelError, UsageError
 from pytest_sqlbench.prediction import Prediction, Predictor, Usage
+from pytest_sqlbench.predictors.fingerprint import Fingerprint, hash_case, hash_code
+from pytest_sqlbench.predictors.loop import EventLoop
 from pytest_sqlbench.predictors.options import ModelOptions
 
 Answering = Callable[[Any], Any]
@@ -37,8 +38,10 @@ class PythonPredictor:
         self._answering = answering
         self.batch_size = _batch_size(name, answering)
         """How many cases one call takes; 1: the callable takes a single case."""
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._lock = threading.Lock()
+        self._loop = EventLoop()
+        self._code = hash_code(_module_of(answering))
+        self.fingerprint = self._fingerprint if self._code else None
+        """What decides an answer; None: unknown, so answers are kept for one run only."""
 
     def predict(self, case: Case, sample: int = 0) -> Prediction:
         """Answer one case; the same callable is asked again for every sample."""
@@ -60,30 +63,24 @@ class PythonPredictor:
         return [self._read(answer) for answer in answers]
 
     def close(self) -> None:
-        """Stop the event loop of coroutine functions. Closing twice is allowed."""
-        with self._lock:
-            loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.call_soon_threadsafe(loop.stop)
+        """Cancel coroutines that still run. Closing twice is allowed."""
+        self._loop.close()
+
+    def _fingerprint(self, case: Case) -> Fingerprint:
+        version = str(getattr(self._answering, "version", ""))
+        return Fingerprint(json.dumps({"code": self._code[:16], "version": version}), hash_case(case))
 
     def _call(self, argument: Any) -> Any:
         try:
             answer = self._answering(argument)
             if inspect.isawaitable(answer):
-                return asyncio.run_coroutine_threadsafe(_await(answer), self._running_loop()).result()
+                # one loop for all calls, so that a client of the user's may keep its connections
+                return self._loop.run(_awaited(answer))
             return answer
         except ModelError:
             raise
         except (Exception, SystemExit) as error:  # the user's code may raise anything
             raise ModelError(f"{self.name}: {type(error).__name__}: {error}") from error
-
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        """Return the loop that all calls share, so that a client may keep its connections."""
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=_run_loop, args=(self._loop,), name="sqlbench-loop", daemon=True).start()
-            return self._loop
 
     def _read(self, answer: Any) -> Prediction:
         if answer is None or isinstance(answer, str):
@@ -151,8 +148,13 @@ def _load_file(path: Path) -> Any:
     assert spec is not None, "a .py file always has a loader"
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(spec.name, module)  # as for every import: dataclasses and pickle look there
     spec.loader.exec_module(module)
     return module
+
+
+def _module_of(answering: Answering) -> str:
+    return str(getattr(answering, "__module__", "") or type(answering).__module__)
 
 
 def _batch_size(name: str, answering: Answering) -> int:
@@ -180,13 +182,5 @@ def _from_mapping(name: str, answer: Mapping[str, Any]) -> Prediction:
     )
 
 
-async def _await(answer: Any) -> Any:
+async def _awaited(answer: Any) -> Any:
     return await answer
-
-
-def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 WINDOW_S = 60.0
+POLL_S = 0.1
 
 
 class RateLimit:
@@ -33,12 +34,12 @@ class RateLimit:
         if self._requests is not None and len(self._starts) >= self._requests:
             waits.append(self._starts[0] + WINDOW_S - now_s)
         if self._tokens is not None:
-            # before the first call has ended its size is unknown: start one, see, go on
-            is_blind = self._under_way > 0 and self._ended_n == 0
-            if is_blind or self._spent_sum + (self._under_way + 1) * self._mean_tokens > self._tokens:
-                oldest = self._spent[0][0] + WINDOW_S - now_s if self._spent else 0.0
-                if self._spent or self._under_way:
-                    waits.append(min(oldest, 0.1) if self._under_way else oldest)
+            is_full = self._spent_sum + (self._under_way + 1) * self._mean_tokens > self._tokens
+            if self._under_way and (is_full or self._ended_n == 0):
+                # how much those under way use is seen when they end
+                waits.append(POLL_S)
+            elif is_full and self._spent:
+                waits.append(self._spent[0][0] + WINDOW_S - now_s)
         return max(waits)
 
     def start(self, now_s: float) -> None:

@@ -59,8 +59,8 @@ class Store:
     run stay in memory.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open the file, or make it.
+    def __init__(self, path: Path | None) -> None:
+        """Open the file, or make it; None: answers are kept in memory only.
 
         Raises:
             UsageError: It is no store of predictions, or was made by a newer version.
@@ -73,8 +73,10 @@ class Store:
         self._queue: queue.SimpleQueue[Entry | None] = queue.SimpleQueue()
         self._writer: threading.Thread | None = None
         self._connection: sqlite3.Connection | None = None
+        if path is None:
+            return
         try:
-            self._connection = self._open()
+            self._connection = self._open(path)
         except sqlite3.OperationalError as error:
             self._note(error)
         except sqlite3.DatabaseError as error:
@@ -129,27 +131,29 @@ class Store:
                 self._connection.close()
                 self._connection = None
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, path: Path) -> sqlite3.Connection:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = _connect(self.path, "rwc")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = _connect(path, "rwc")
             with suppress(OSError):
-                ignore = self.path.parent / ".gitignore"
-                if self.path.parent.name == ".sqlbench" and not ignore.exists():
+                ignore = path.parent / ".gitignore"
+                if path.parent.name == ".sqlbench" and not ignore.exists():
                     ignore.write_text("*\n")
             _create(connection)
         except (OSError, sqlite3.OperationalError) as error:
             self._note(error)
-            connection = _connect(self.path, "ro")
+            connection = _connect(path, "ro")
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         if version > SCHEMA_VERSION:
-            raise UsageError(f"{self.path}: was made by a newer version of pytest-sqlbench (store version {version})")
+            raise UsageError(f"{path}: was made by a newer version of pytest-sqlbench (store version {version})")
         names = {row[1] for row in connection.execute("PRAGMA table_info(predictions)")}
         if not names >= set(_ANSWER):
-            raise UsageError(f"{self.path}: is a database, but not a store of predictions. Name another file.")
+            raise UsageError(f"{path}: is a database, but not a store of predictions. Name another file.")
         return connection
 
     def _enqueue(self, entry: Entry) -> None:
+        if self.path is None:
+            return
         with self._lock:
             if self._writer is None and not self.trouble:
                 self._writer = threading.Thread(target=self._write_all, name="sqlbench-store", daemon=True)
@@ -168,6 +172,7 @@ class Store:
     def _write(self, entries: list[Entry]) -> None:
         if not entries or self.trouble:
             return
+        assert self.path is not None
         try:
             # a connection of its own: readers are not kept waiting while the disk works
             with closing(_connect(self.path, "rw")) as connection, connection:
