@@ -18,6 +18,7 @@ Assignment = tuple[int, ...]
 Column = tuple[Key, ...]
 Kind = Literal["bag", "set", "sequence"]
 
+_NUMBERS = frozenset({int, float, bool})
 STEPS = 2_000
 """Columns tried before a search is given up."""
 CELLS = 4_000_000
@@ -57,12 +58,11 @@ def make_table(
     if kind == "set":
         gold, predicted = list(dict.fromkeys(gold)), list(dict.fromkeys(predicted))
     gold_columns, predicted_columns = list(zip(*gold)), list(zip(*predicted))  # noqa: B905 -- equal by construction
-    cells = [cell for column in gold_columns + predicted_columns for cell in column if type(cell) is float]
-    if not tolerance.is_zero and any(map(is_fraction, cells)):
-        numbers = (cell for column in gold_columns + predicted_columns for cell in column if is_number(cell))
-        leaders = cluster_numbers(numbers, tolerance)
-        gold_columns = [_snap(column, leaders) for column in gold_columns]
-        predicted_columns = [_snap(column, leaders) for column in predicted_columns]
+    if not tolerance.is_zero:
+        cells = {cell for column in gold_columns + predicted_columns for cell in column if type(cell) in _NUMBERS}
+        if any(map(is_fraction, cells)) and (leaders := cluster_numbers(cells, tolerance)):
+            gold_columns = [_snap(column, leaders) for column in gold_columns]
+            predicted_columns = [_snap(column, leaders) for column in predicted_columns]
     return Table(
         gold_columns,
         predicted_columns,

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 
-from pytest_sqlbench.result import ResultSet
 from pytest_sqlbench.scoring.columns import Column, candidates, make_table
 from pytest_sqlbench.scoring.rows import bag_residue
-from pytest_sqlbench.scoring.values import Key, KeyRow, Tolerance, is_fraction, is_number, key_rows
+from pytest_sqlbench.scoring.values import Key, KeyRow, Tolerance, is_fraction, is_number
 from pytest_sqlbench.verdict import Reason
+
+Labels = tuple[Sequence[str], Sequence[str]]
+Keys = tuple[list[KeyRow], list[KeyRow]]
 
 _EXACT = Tolerance(0.0, 0.0)
 _COARSE = Tolerance(0.02, 0.006)
 """What passes for rounding: two per cent, or half a cent."""
 
 
-def looks_alike(gold: ResultSet, predicted: ResultSet) -> Reason | None:
-    """Name the harmless-looking way in which results of equal shape differ; None if the values simply differ."""
-    keys = key_rows(gold.rows, predicted.rows, is_typed=False)
+def looks_alike(labels: Labels, keys: Keys) -> Reason | None:
+    """Name the harmless-looking way in which results of equal shape differ; None if the values simply differ.
+
+    Args:
+        labels: Of the gold's columns and of the predicted ones, as many.
+        keys: The rows of each side that the other lacks, as normalised keys; as many on both sides.
+    """
     if _agree(keys, _as_text):
         return Reason.TYPE_ONLY
     if any(is_fraction(cell) for rows in keys for row in rows for cell in row) and _is_rounded(keys):
         return Reason.ROUNDING
-    if _is_identifier_for_label(gold, predicted, keys):
+    if _is_identifier_for_label(labels, keys):
         return Reason.IDENTIFIER_FOR_LABEL
     return None
 
 
-def _agree(keys: tuple[list[KeyRow], list[KeyRow]], change: Callable[[Key], Key]) -> bool:
+def _agree(keys: Keys, change: Callable[[Key], Key]) -> bool:
     gold, predicted = ([tuple([change(cell) for cell in row]) for row in rows] for rows in keys)
     return bag_residue(gold, predicted, _EXACT).is_empty
 
@@ -47,7 +53,7 @@ def _as_text(cell: Key) -> Key:
         return text
 
 
-def _is_rounded(keys: tuple[list[KeyRow], list[KeyRow]]) -> bool:
+def _is_rounded(keys: Keys) -> bool:
     """Say whether rows agree when each number may be the other one, rounded to fewer digits."""
     residue = bag_residue(*keys, _EXACT)
     if len(residue.gold) != len(residue.predicted):
@@ -87,9 +93,11 @@ def _digits(number: Key) -> int:
     return len(text.split(".")[1]) if is_fraction(number) else 0
 
 
-def _is_identifier_for_label(gold: ResultSet, predicted: ResultSet, keys: tuple[list[KeyRow], list[KeyRow]]) -> bool:
+def _is_identifier_for_label(labels: tuple[Sequence[str], Sequence[str]], keys: Keys) -> bool:
     """Say whether all columns agree but one, in which each name stands for one identifier and the reverse."""
-    table = make_table(*keys, (gold.columns, predicted.columns), _EXACT)
+    if not any(map(_is_identifier, [*labels[0], *labels[1]])):
+        return False
+    table = make_table(*keys, labels, _EXACT)
     options = candidates(table)
     lacking = [place for place, found in enumerate(options) if not found]
     spoken_for = {option for found in options for option in found}
@@ -99,7 +107,7 @@ def _is_identifier_for_label(gold: ResultSet, predicted: ResultSet, keys: tuple[
     wanted, given = table.gold[lacking[0]], table.predicted[spare[0]]
     if sorted(_repeats(wanted)) != sorted(_repeats(given)):
         return False
-    return _is_identifier(gold.columns[lacking[0]]) != _is_identifier(predicted.columns[spare[0]])
+    return _is_identifier(labels[0][lacking[0]]) != _is_identifier(labels[1][spare[0]])
 
 
 def _repeats(column: Column) -> list[int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 
-from pytest_sqlbench.scoring.values import KeyRow, Tolerance, cluster_numbers, is_fraction, is_number
+from pytest_sqlbench.scoring.values import KeyRow, Tolerance, cluster_numbers, is_number
 
 MATCHED_ONE_BY_ONE = 300
 """Rows left over after rounding that are still paired one by one; more of them count as different."""
@@ -117,7 +118,9 @@ def _fraction_columns(rows: Sequence[KeyRow]) -> list[int]:
     """Return the columns in which any cell is a fraction."""
     found: set[int] = set()
     for row in rows:
-        found.update(place for place, cell in enumerate(row) if type(cell) is float and is_fraction(cell))
+        for place, cell in enumerate(row):
+            if type(cell) is float and not cell.is_integer() and isfinite(cell):
+                found.add(place)
     return sorted(found)
 
 
@@ -131,6 +134,8 @@ def _snapped(
         )
         for column in columns
     }
+
+    leaders = {column: close for column, close in leaders.items() if close}
 
     def snap(row: KeyRow) -> KeyRow:
         cells = list(row)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 from uuid import UUID
 
@@ -169,9 +169,12 @@ def cluster_numbers(numbers: Iterable[Key], tolerance: Tolerance) -> dict[Key, K
     """
     leaders: dict[Key, Key] = {}
     leader: Key = None
+    border: float = -inf
     for number in sorted({number for number in numbers if type(number) is not float or isfinite(number)}):
-        if leader is not None and tolerance.is_close(leader, number):
+        if number <= border and tolerance.is_close(leader, number):
             leaders[number] = leader
         else:
             leader = number
+            # a little beyond the reach of `is_close`, which is asked only up to here
+            border = number + 2 * max(tolerance.rel * abs(number), tolerance.abs) if abs(number) < 1e300 else inf
     return leaders
