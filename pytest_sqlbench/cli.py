@@ -9,7 +9,12 @@ from importlib import import_module
 
 from pytest_sqlbench.errors import SqlbenchError
 
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "compare": "pytest_sqlbench.commands.compare",
+    "list": "pytest_sqlbench.commands.list",
+    "merge": "pytest_sqlbench.commands.merge",
+    "show": "pytest_sqlbench.commands.show",
+}
 """Subcommand to the module that has ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``."""
 
 

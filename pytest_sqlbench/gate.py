@@ -245,7 +245,7 @@ def _within(slice_name: str) -> str:
 
 
 def _percent(rate: float) -> str:
-    return f"{100 * rate:.4g}%" if rate in (0.0, 1.0) or (100 * rate).is_integer() else f"{100 * rate:.2f}%"
+    return f"{100 * rate:.2f}".rstrip("0").rstrip(".") + " %"
 
 
 def _points(rate: float, sign: str = "+") -> str:
