@@ -65,7 +65,7 @@ def compare_runs(baseline: Run, run: Run) -> Comparison:
     if reasons := find_conflicts(baseline.fingerprint, run.fingerprint):
         raise BaselineError(
             f"{baseline.name or 'the baseline'} cannot be compared with this run: {'; '.join(reasons)}. "
-            "Look at the new scores, then save a new baseline (--sqlbench-update-baseline)."
+            "Look at the new scores, then save a new baseline (--sqlbench-update-baseline=force)."
         )
     old, new = tally_cases(baseline.verdicts), tally_cases(run.verdicts)
     pairs: defaultdict[str, list[Pair]] = defaultdict(list)
@@ -168,6 +168,7 @@ def _suite_conflicts(name: str, old: SuiteFacts, new: SuiteFacts) -> list[str]:
     return [
         _differs(f"metric of suite {name}", old.metric, new.metric),
         _differs(f"policy of suite {name}", old.policy, new.policy),
+        _differs(f"threshold of suite {name}", old.threshold, new.threshold),
         *(
             _differs(f"data of database {key} in suite {name}", old.databases[key], new.databases[key])
             for key in shared

@@ -22,7 +22,8 @@ class SuiteFacts:
 
     metric: str = "execution_accuracy"
     policy: str = "default"
-    """`policy.Policy` in words; two that differ in any field differ here."""
+    """`policy.describe_policy`: two policies that differ in any field differ here."""
+    threshold: float = 1.0
     digest: str = ""
     """Of the manifest and the case files."""
     prompt: str = ""

@@ -111,6 +111,7 @@ ORIGIN = Fingerprint(plugin="1.0", policy_version=1, extraction="picked", model=
         ({"selection": "limit=20"}, "selection was none and is limit=20"),
         ({"suites": {"orders": replace(FACTS, metric="pcm_f1")}}, "metric of suite orders was execution_accuracy and"),
         ({"suites": {"orders": replace(FACTS, policy="bird")}}, "policy of suite orders was default and is bird"),
+        ({"suites": {"orders": replace(FACTS, threshold=0.5)}}, "threshold of suite orders was 1.0 and is 0.5"),
         (
             {"suites": {"orders": replace(FACTS, databases={"shop": "bb22"})}},
             "data of database shop in suite orders was aa11 and is bb22",
