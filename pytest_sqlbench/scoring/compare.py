@@ -20,7 +20,7 @@ from pytest_sqlbench.scoring.columns import (
     fold_label,
     make_table,
 )
-from pytest_sqlbench.scoring.order import GoldOrder, fits_ties
+from pytest_sqlbench.scoring.order import GoldOrder, NarrowedOrder, fits_ties
 from pytest_sqlbench.scoring.rows import Residue, bag_residue, is_same_bag, sequence_residue, set_residue
 from pytest_sqlbench.scoring.values import KeyRow, Tolerance, key_rows
 from pytest_sqlbench.verdict import Match
@@ -67,7 +67,7 @@ def find_match(gold: ResultSet, predicted: ResultSet, policy: Policy, order: Gol
             return None
         return _SAME if gold.rows or predicted.rows else _VACUOUS
     if policy.required:
-        gold, policy = _only_required(gold, policy)
+        gold, policy, order = _only_required(gold, policy, order)
     if not gold.rows and not predicted.rows:
         return _match_empty(gold, predicted, policy)
     if gold.rows == predicted.rows and policy.values == "normalised" and _labels_agree(gold, predicted, policy):
@@ -120,8 +120,10 @@ def _match_empty(gold: ResultSet, predicted: ResultSet, policy: Policy) -> Match
     return _VACUOUS if agree else None
 
 
-def _only_required(gold: ResultSet, policy: Policy) -> tuple[ResultSet, Policy]:
-    """Return the gold with the required columns only, and a policy under which further predicted columns are fine."""
+def _only_required(
+    gold: ResultSet, policy: Policy, order: GoldOrder | None
+) -> tuple[ResultSet, Policy, GoldOrder | None]:
+    """Return the gold with the required columns only, a policy that lets the prediction have more, and the order."""
     labels = [fold_label(label) for label in gold.columns]
     places: list[int] = []
     for name in policy.required:
@@ -141,7 +143,8 @@ def _only_required(gold: ResultSet, policy: Policy) -> tuple[ResultSet, Policy]:
         gold.tables,
         gold.warnings,
     )
-    return kept, policy if policy.columns == "names" else replace(policy, columns="superset")
+    wider = policy if policy.columns == "names" else replace(policy, columns="superset")
+    return kept, wider, None if order is None else NarrowedOrder(order, gold, places)
 
 
 @dataclass(frozen=True, slots=True)

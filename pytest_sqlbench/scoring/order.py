@@ -6,7 +6,7 @@ Nothing is worked out before it is asked for: most results match, or differ, wit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
@@ -90,6 +90,27 @@ class GoldOrder:
         if plan.added == 0:
             return _keyed(gold.rows, plan, width, 0, len(gold.rows))
         return None
+
+
+class NarrowedOrder(GoldOrder):
+    """The order of a gold of which only some columns are compared; its sort keys may be among the others.
+
+    Args:
+        order: The order of the whole gold.
+        gold: The whole gold.
+        places: The columns that are compared.
+    """
+
+    def __init__(self, order: GoldOrder, gold: ResultSet, places: Sequence[int]) -> None:
+        super().__init__(order.sql, order.dialect)
+        self._order, self._gold, self._places = order, gold, places
+
+    def keyed_rows(self, gold: ResultSet) -> KeyedRows | None:
+        """Return the compared columns of the whole gold's rows, with its sort keys."""
+        keyed = self._order.keyed_rows(self._gold)
+        if keyed is None:
+            return None
+        return replace(keyed, rows=[tuple([row[place] for place in self._places]) for row in keyed.rows])
 
 
 def _keyed(rows: Sequence[Row], plan: OrderPlan, width: int, start: int, size: int) -> KeyedRows:

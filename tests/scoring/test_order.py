@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_sqlbench.policy import PRESETS
+from pytest_sqlbench.policy import PRESETS, Policy
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.scoring.compare import compare
 from pytest_sqlbench.scoring.order import GoldOrder
@@ -184,3 +184,19 @@ def test_failing_variant_leaves_the_order_as_it_is() -> None:
     order = GoldOrder("SELECT a FROM t ORDER BY b", "sqlite", lambda sql: QueryFailure(Status.ERROR, "no"))
     gold, predicted = ResultSet(("a",), [(1,), (2,)]), ResultSet(("a",), [(2,), (1,)])
     assert compare(gold, predicted, PRESETS["default"], order=order).reason is Reason.ORDER_ONLY
+
+
+@pytest.mark.parametrize(
+    "predicted, is_match",
+    [
+        pytest.param("SELECT id, name FROM emp ORDER BY salary DESC, id DESC", True, id="ties_come_in_any_order"),
+        pytest.param("SELECT id, name FROM emp ORDER BY salary", False, id="another_order_is_wrong"),
+    ],
+)
+def test_a_sort_key_need_not_be_a_required_column(shop: sqlite3.Connection, predicted: str, is_match: bool) -> None:
+    gold = "SELECT id, salary, name FROM emp ORDER BY salary DESC"
+    results = query(shop, gold), query(shop, predicted)
+    assert isinstance(results[0], ResultSet)
+    assert isinstance(results[1], ResultSet)
+    policy = Policy(required=("id", "name"))
+    assert compare(*results, policy, order=order_of(shop, gold)).is_match is is_match
