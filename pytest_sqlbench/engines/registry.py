@@ -34,7 +34,7 @@ def open_engine(engine: str, database: Database, settings: Settings) -> Engine:
     if database.is_recipe:
         from pytest_sqlbench.engines.build import build_database
 
-        database = build_database(database, settings.cache_dir or _temporary_folder())
+        database = build_database(database, engine, settings.cache_dir or _temporary_folder())
     return cast(Engine, import_module(ENGINES[engine]).open_engine(database, settings))
 
 
