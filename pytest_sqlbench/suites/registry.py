@@ -13,6 +13,7 @@ from pytest_sqlbench.suites.manifest import read_manifest
 FORMATS: dict[str, str] = {
     "": "pytest_sqlbench.suites.own",
     "bird": "pytest_sqlbench.suites.bird",
+    "spider": "pytest_sqlbench.suites.spider",
 }
 """``format:`` of a manifest to the module with ``read_suite(manifest) -> Suite``; empty: cases of one's own."""
 

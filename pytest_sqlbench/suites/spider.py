@@ -1,0 +1,93 @@
+"""Reads Spider's question lists: ``dev.json`` or ``dev_gold.sql``, ``tables.json``, one SQLite file per ``db_id``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pytest_sqlbench.case import Case, Suite
+from pytest_sqlbench.errors import CaseError
+from pytest_sqlbench.suites.listed import LIST_KEYS, make_suite, parse_list, require_texts
+from pytest_sqlbench.suites.manifest import Manifest
+from pytest_sqlbench.suites.spider_hardness import find_hardness
+
+
+def read_suite(manifest: Manifest) -> Suite:
+    """Read ``data:`` (a JSON list, or lines of query, tab, database) and ``databases:`` (``DB/DB.sqlite``).
+
+    ``only``, ``without`` and ``missing_databases`` work as for BIRD. ``tables:`` names ``tables.json``, with which the
+    databases of the questions are checked. Case ids are places in the list, from 0; ``facts["position"]`` is the same as a number.
+    The difficulty is Spider's hardness, where the list has parsed queries. Comparison is Spider's test-suite rule.
+
+    Raises:
+        CaseError: A question without its database, a missing key, a value of the wrong type.
+    """
+    manifest.check_keys([*LIST_KEYS, "tables"])
+    data = manifest.resolve("data", manifest.settings.get("data"))
+    content = data.read_bytes()
+    known = _known_databases(manifest)
+    read = _lines if data.suffix.lower() in (".sql", ".txt", ".tsv") else _entries
+    cases = list(read(manifest, data, content))
+    for case in cases:
+        if known is not None and case.database not in known:
+            found = f"database {case.database!r} is not in {manifest.settings['tables']}"
+            raise CaseError(data, case.line, f"question {case.id}: {found}")
+    return make_suite(manifest, data, cases, "spider", [content])
+
+
+def _known_databases(manifest: Manifest) -> frozenset[str] | None:
+    if "tables" not in manifest.settings:
+        return None
+    path = manifest.resolve("tables", manifest.settings["tables"])
+    entries = parse_list(path, path.read_bytes())
+    for position, entry in enumerate(entries):
+        require_texts(path, f"entry {position}", entry, ["db_id"])
+    return frozenset(entry["db_id"] for entry in entries)
+
+
+def _entries(manifest: Manifest, path: Path, content: bytes) -> Iterator[Case]:
+    for position, entry in enumerate(parse_list(path, content)):
+        require_texts(path, f"entry {position}", entry, ["db_id", "question", "query"])
+        yield _case(manifest, position, entry["question"], entry["query"], entry["db_id"], _hardness(entry))
+
+
+def _hardness(entry: dict[str, Any]) -> str:
+    try:
+        return find_hardness(entry["sql"])
+    except (KeyError, TypeError, IndexError):
+        return ""  # lists made by others leave the parsed query out, or keep another shape of it
+
+
+def _lines(manifest: Manifest, path: Path, content: bytes) -> Iterator[Case]:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CaseError(path, content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
+    position = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        query, tab, database = line.rpartition("\t")
+        if not tab or not query.strip() or not database.strip():
+            raise CaseError(path, number, f"found {line[:40]!r}, wanted a query, a tab and a database")
+        yield _case(manifest, position, "", query.strip(), database.strip(), "", number)
+        position += 1
+
+
+def _case(
+    manifest: Manifest, position: int, question: str, query: str, database: str, difficulty: str, line: int = 0
+) -> Case:
+    return Case(
+        suite=manifest.name,
+        id=str(position),
+        question=question,
+        gold=(query,),
+        dialect="sqlite",
+        engine="sqlite",
+        database=database,
+        tags=(database,),
+        difficulty=difficulty,
+        line=line,
+        facts={"position": position},
+    )
