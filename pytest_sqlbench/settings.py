@@ -25,6 +25,8 @@ class Settings:
     """How the statement is picked out of the reply; ``off``: the reply is judged as it came."""
     runs_in_process: bool = False
     """Run predictions without the child process: for debugging only."""
+    allows_superuser: bool = False
+    """Run predictions as a server's superuser all the same, for whom read-only is a promise and not a wall."""
     repeats_queries: int = 1
     """How often each query runs; above 1, differing results are flagged as nondeterministic."""
     witnesses: int = 0

@@ -17,6 +17,7 @@ from pytest_sqlbench.settings import Settings
 
 ENGINES: dict[str, str] = {
     "duckdb": "pytest_sqlbench.engines.duckdb",
+    "postgres": "pytest_sqlbench.engines.postgres",
     "sqlite": "pytest_sqlbench.engines.sqlite",
 }
 """Engine name to the module that has ``open_engine(database, settings)``."""
