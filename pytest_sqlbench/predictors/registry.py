@@ -17,6 +17,7 @@ from pytest_sqlbench.predictors.options import ModelOptions
 SCHEMES: dict[str, str] = {
     "file": "pytest_sqlbench.predictors.recorded",
     "gold": "pytest_sqlbench.predictors.gold",
+    "openai": "pytest_sqlbench.predictors.openai",
     "python": "pytest_sqlbench.predictors.python",
 }
 """Scheme to the module that has ``open_predictor(rest, options) -> Predictor``."""
