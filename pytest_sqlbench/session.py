@@ -148,14 +148,14 @@ class SqlbenchSession:
             UsageError: The recipe is faulty.
             EngineError: The folder for built databases cannot be written.
         """
-        from pytest_sqlbench.engines.build import build_database
+        from pytest_sqlbench.engines.build import SUFFIXES, build_database
 
         cache_dir = self.prepared_settings.cache_dir
         assert cache_dir is not None  # prepared
         used = {(case.engine, case.database) for case in self.pick(suite)}
         for engine, name in sorted(used):
             database = suite.databases.get(name)
-            if database is not None and database.is_recipe and engine == "sqlite":
+            if database is not None and database.is_recipe and engine in SUFFIXES:
                 build_database(database, engine, cache_dir)
 
     # --- hooks

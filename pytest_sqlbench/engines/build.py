@@ -21,6 +21,9 @@ from pytest_sqlbench.errors import CaseError, EngineError, UsageError
 BUILD_VERSION = 1
 """Raised when the same recipe would give another file, so that old files in a cache are not used."""
 
+SUFFIXES = {"duckdb": ".duckdb", "sparql": ".ttl", "sqlite": ".sqlite"}
+"""The engines that can be filled from a recipe, and the suffix of their files."""
+
 
 def digest_recipe(database: Database) -> str:
     """Return the sha256 of everything that the built file depends on, as hex."""
@@ -33,7 +36,9 @@ def digest_recipe(database: Database) -> str:
 
 
 def build_database(database: Database, engine: str, cache_dir: Path | None) -> Database:
-    """Return the database with ``path`` set to a SQLite file made of its recipe.
+    """Return the database with ``path`` set to a file of the engine, made of its recipe.
+
+    For SPARQL the schema is the graph itself, as Turtle.
 
     The file is made beside its final place and renamed into it, so several workers may build at once and a
     killed one leaves nothing that the next run could take for a database.
@@ -44,17 +49,17 @@ def build_database(database: Database, engine: str, cache_dir: Path | None) -> D
     """
     if not database.is_recipe:
         return database
-    if engine != "sqlite":
+    if engine not in SUFFIXES:
         raise EngineError(f"database {database.name!r}: engine {engine!r} cannot be filled from a schema and rows")
     if cache_dir is None:
         raise EngineError(f"database {database.name!r} has to be built, and no cache folder is set")
     folder = cache_dir / "databases"
-    target = folder / f"{database.name}-{digest_recipe(database)[:20]}.sqlite"
+    target = folder / f"{database.name}-{digest_recipe(database)[:20]}{_format(engine)}{SUFFIXES[engine]}"
     if not target.is_file():
         partial = folder / f".{target.stem}.{os.getpid()}.partial"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            _fill(database, partial)
+            _fill(database, engine, partial)
             os.replace(partial, target)
         except OSError as error:
             raise EngineError(f"database {database.name!r} cannot be built in {folder}: {error.strerror}") from error
@@ -67,7 +72,29 @@ def build_database(database: Database, engine: str, cache_dir: Path | None) -> D
     return replace(database, path=target)
 
 
-def _fill(database: Database, path: Path) -> None:
+def _format(engine: str) -> str:
+    """Return what else tells two files apart: DuckDB's format moves with its version."""
+    if engine != "duckdb":
+        return ""
+    from pytest_sqlbench.engines.build_duckdb import find_version
+
+    return f"-{find_version()}"
+
+
+def _fill(database: Database, engine: str, path: Path) -> None:
+    if engine == "duckdb":
+        from pytest_sqlbench.engines.build_duckdb import fill
+
+        fill(database, path)
+    elif engine == "sparql":
+        if database.rows or database.inline_rows:
+            raise UsageError(f"database {database.name!r}: a graph has no rows; its schema is the whole of it")
+        path.write_text(database.schema, encoding="utf-8")
+    else:
+        _fill_sqlite(database, path)
+
+
+def _fill_sqlite(database: Database, path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")
