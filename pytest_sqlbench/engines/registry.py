@@ -18,6 +18,7 @@ from pytest_sqlbench.settings import Settings
 ENGINES: dict[str, str] = {
     "duckdb": "pytest_sqlbench.engines.duckdb",
     "postgres": "pytest_sqlbench.engines.postgres",
+    "sparql": "pytest_sqlbench.engines.sparql",
     "sqlite": "pytest_sqlbench.engines.sqlite",
 }
 """Engine name to the module that has ``open_engine(database, settings)``."""

@@ -37,7 +37,7 @@ class Sandbox:
     """One child process; killed with its query when that is late, and started again for the next.
 
     Args:
-        engine: Which guard runs inside: ``sqlite`` or ``duckdb``.
+        engine: Which guard runs inside: ``sqlite``, ``duckdb`` or ``sparql``.
         memory_bytes: What the process may use.
     """
 
@@ -207,7 +207,7 @@ _SIGXCPU = 24
 
 def _find_site(engine: str) -> list[str]:
     """Return the folder of an engine that is not in the standard library: the process starts without site-packages."""
-    spec = importlib.util.find_spec({"sqlite": "sqlite3"}.get(engine, engine))
+    spec = importlib.util.find_spec({"sqlite": "sqlite3", "sparql": "pyoxigraph"}.get(engine, engine))
     if spec is None or spec.origin is None:
         raise EngineError(f"the engine {engine} is not installed: pip install 'pytest-sqlbench[{engine}]'")
     return [] if engine == "sqlite" else [str(Path(spec.origin).parent.parent)]

@@ -7,26 +7,15 @@ comments are dropped, and no token that is passed on can be read as ``SERVICE``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from pytest_sqlbench.result import QueryFailure, Status
-
-COMMON_PREFIXES: Mapping[str, str] = MappingProxyType(
-    {
-        "owl": "http://www.w3.org/2002/07/owl#",
-        "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-        "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-        "xsd": "http://www.w3.org/2001/XMLSchema#",
-    }
-)
-"""Supplied to every query; a declaration in the query wins."""
 
 MAPPED = "mapped"
 """Local name of the service that stands for the graph itself, as in ``SERVICE <mapped> { … }``."""
 
-MAX_CHARACTERS = 200_000
+MAX_CHARACTERS = 100_000
 MAX_DEPTH = 100
 """Open brackets at one time; the engine's own parser overflows its stack at about ten times that."""
 
@@ -47,7 +36,7 @@ _TOKEN = re.compile(
     | (?P<name>(?:[^\W\d_](?:[\w.·-]*[\w·-])?)?:(?:{_LOCAL})?)
     | (?P<word>[^\W\d_]\w*)
     | (?P<space>\s+)
-    | (?P<sign>\d+|.)
+    | (?P<sign>[\d+*/=|&,;!.^-]+|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
