@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "pytest_sqlbench"
 
-WORDS = {"errors", "result", "policy", "case", "prediction", "verdict", "settings"}
+WORDS = {"errors", "result", "policy", "case", "prediction", "verdict", "settings", "logical_form"}
 JUDGEMENT = {"scoring", "run", "gate", "significance", "comparison", "triage", "report"}
 EDGES = {"suites", "engines", "predictors", "store", "baseline", "fetch", "results_database"}
 JOINS = {"evaluation", "library"}
