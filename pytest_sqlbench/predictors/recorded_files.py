@@ -197,7 +197,7 @@ def _from_object(path: Path, line: int, value: dict[str, Any], key: str) -> Reco
         usage=_usage(value),
         latency_ms=_number(value.get("latency_ms")),
         finish_reason=str(value.get("finish_reason") or ""),
-        facts=value if is_structured or name is None else None,
+        facts=value if is_structured or name is None or (answer is None and value.get("error")) else None,
     )
 
 
