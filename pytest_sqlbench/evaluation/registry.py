@@ -24,6 +24,8 @@ class Judge(Protocol):
 
 METRICS: dict[str, str] = {
     "execution_accuracy": "pytest_sqlbench.evaluation.execution",
+    "acc_ex": "pytest_sqlbench.evaluation.wikisql",
+    "acc_lf": "pytest_sqlbench.evaluation.wikisql",
 }
 """``metric:`` of a suite to the module with ``open_judge(suite, settings) -> Judge``."""
 

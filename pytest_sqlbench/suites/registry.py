@@ -14,6 +14,7 @@ FORMATS: dict[str, str] = {
     "": "pytest_sqlbench.suites.own",
     "bird": "pytest_sqlbench.suites.bird",
     "spider": "pytest_sqlbench.suites.spider",
+    "wikisql": "pytest_sqlbench.suites.wikisql",
 }
 """``format:`` of a manifest to the module with ``read_suite(manifest) -> Suite``; empty: cases of one's own."""
 

@@ -1,0 +1,264 @@
+"""The judge of WikiSQL: Acc_ex and Acc_lf, officially or strictly, for predictions in any of three shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from pytest_sqlbench.case import Case, Suite
+from pytest_sqlbench.evaluation.wikisql_queries import WikiSqlQueries
+from pytest_sqlbench.evaluation.wikisql_tables import WikiSqlTables
+from pytest_sqlbench.logical_form import AGGREGATES, LogicalForm, WebTable, render_sql
+from pytest_sqlbench.prediction import Prediction
+from pytest_sqlbench.result import QueryFailure, ResultSet, Status
+from pytest_sqlbench.scoring.extract import extract_query
+from pytest_sqlbench.scoring.wikisql.answer import Answer, read_answer, read_whole_reply
+from pytest_sqlbench.scoring.wikisql.equality import Equality, differences, equal_forms
+from pytest_sqlbench.scoring.wikisql.record import NoForm
+from pytest_sqlbench.scoring.wikisql.rows import equal_answers, explain_rows, is_vacuous
+from pytest_sqlbench.scoring.wikisql.statement import MODES, Mode, same_statement
+from pytest_sqlbench.settings import Settings
+from pytest_sqlbench.verdict import Match, Outcome, Reason, Verdict
+
+_REASON_OF = {
+    Status.ERROR: Reason.RUNTIME_ERROR,
+    Status.DENIED: Reason.REFUSED,
+    Status.ROWS: Reason.TOO_MANY_ROWS,
+    Status.BYTES: Reason.TOO_MANY_BYTES,
+}
+"""Where the word of a status is not the word of the reason."""
+
+_NO_SQL = frozenset({Status.SYNTAX, Status.NO_SUCH_TABLE, Status.NO_SUCH_COLUMN, Status.NO_SUCH_FUNCTION, Status.ERROR})
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a prediction came to when it ran."""
+
+    answer: Answer
+    rows: list[tuple[Any, ...]] | None
+    """None where it failed."""
+    failure: QueryFailure | None = None
+
+
+class WikiSqlJudge:
+    """Judges the cases of one suite; holds one connection to its tables, and a sandbox once a text needs one."""
+
+    def __init__(self, suite: Suite, settings: Settings) -> None:
+        policy = settings.policy or suite.policy
+        self._mode = cast(Mode, policy.name if policy.name in MODES else suite.settings["mode"])
+        self._equality = cast(Equality, suite.settings["lf_equality"])
+        self._metric = suite.metric
+        self._suite = suite
+        self._fails_vacuous = policy.vacuous == "fail"
+        self._level = settings.extraction
+        database = suite.databases["main"].path if suite.databases else None
+        self._tables = WikiSqlTables(database, suite.settings["tables"])
+        self._queries = WikiSqlQueries(suite, settings, self._tables)
+        self._policy = f"wikisql {self._mode}, lf {'text' if self._mode == 'seed' else self._equality}"
+
+    def judge(self, case: Case, prediction: Prediction) -> Verdict:
+        """Judge one prediction: run gold and prediction, compare their answers and their forms."""
+        table: WebTable = case.facts["table"]
+        form: LogicalForm = case.facts["gold_facts"]
+        gold = self._tables.run(form, table, self._mode)
+        if isinstance(gold, QueryFailure):
+            return self._verdict(case, Outcome.GOLD_ERROR, reason=Reason.GOLD_FAILED, detail=gold.message)
+        if prediction.reply is None and prediction.facts is None:
+            return self._verdict(case, Outcome.WRONG, score=0.0, reason=Reason.MISSING_PREDICTION)
+        said, answer = self._read(prediction, table)
+        return self._compare(case, gold, self._run(answer, said.text, table), said)
+
+    def close(self) -> None:
+        """Close the tables and the sandbox. Closing twice is allowed."""
+        self._tables.close()
+        self._queries.close()
+
+    def _read(self, prediction: Prediction, table: WebTable) -> tuple[_Text, Answer]:
+        """Pick the statement out of the reply, unless the prediction is a record, and read it."""
+        reply = prediction.reply or ""
+        if prediction.facts is not None or reply.lstrip().startswith("{"):
+            return _Text(reply, reply), read_answer(prediction.facts, reply, table)
+        found = extract_query(reply, "", self._level)
+        if found.sql is None:
+            reason = found.trouble or Reason.NO_SQL
+            said, answer = "", Answer("sql", None, NoForm(reason, "the reply holds no single statement"))
+        else:
+            said, answer = found.sql, read_answer(None, found.sql, table)
+        is_cut = said != reply and (answer.shape == "pseudo" or answer.form is None)
+        whole = read_whole_reply(reply, table) if is_cut else None
+        if whole is not None:
+            return _Text(reply, reply), whole
+        return _Text(reply, said, found.steps), answer
+
+    def _run(self, answer: Answer, text: str, table: WebTable) -> _Run:
+        if answer.form is not None:
+            rows = self._tables.run(answer.form, table, self._mode)
+            if isinstance(rows, QueryFailure):
+                return _Run(answer, None, rows)
+            return _Run(answer, [(cell,) for cell in rows])
+        assert answer.trouble is not None
+        if not answer.trouble.is_query:
+            return _Run(answer, None)
+        result = self._queries.run(text, table, self._mode)
+        if isinstance(result, ResultSet):
+            return _Run(answer, result.rows)
+        if answer.other is not None and result.status in _NO_SQL:
+            return self._run(Answer("pseudo", answer.other), text, table)
+        return _Run(answer, None, result)
+
+    def _compare(self, case: Case, gold: list[Any], run: _Run, said: _Text) -> Verdict:
+        gold_form: LogicalForm = case.facts["gold_facts"]
+        is_equal = run.rows is not None and _matches(gold, run.rows, self._mode)
+        form = run.answer.form
+        # SQL that runs and has no logical form is no miss; what does not even run is
+        is_other_sql = form is None and run.rows is not None
+        lf = None if is_other_sql else form is not None and self._same_form(case, form)
+        empty = is_vacuous(gold, AGGREGATES[gold_form.agg] == "COUNT")
+        flags = _flags(is_equal, lf, empty, form)
+        scores = {"acc_ex": float(is_equal)}
+        if lf is not None:
+            scores["acc_lf"] = float(lf)
+        common: dict[str, Any] = {
+            "flags": flags,
+            "scores": scores,
+            "facts": {"shape": run.answer.shape, "acc_lf": "n/a (shape)" if lf is None else lf},
+            "sql": said.statement(form, case.facts["table"]),
+            "extraction": said.steps,
+        }
+        if self._metric == "acc_lf":
+            is_right, score = lf is True, None if lf is None else float(lf)
+        else:
+            is_right = is_equal and not (empty and self._fails_vacuous)
+            score = float(is_right)
+        if self._metric == "acc_lf" and lf is None:
+            detail = run.answer.trouble.detail if run.answer.trouble else ""
+            return self._verdict(case, Outcome.UNSCORABLE, detail=f"no logical form: {detail}", **common)
+        if is_right:
+            return self._verdict(case, Outcome.CORRECT, score=score, **common)
+        match = self._explain(case, gold, run, is_equal)
+        return self._verdict(
+            case,
+            Outcome.WRONG,
+            score=score,
+            reason=match.reason,
+            detail=match.detail,
+            near=self._near(case, run),
+            match=match,
+            gold_result=ResultSet(("result",), [(cell,) for cell in gold]),
+            predicted_result=run.failure or (None if run.rows is None else _result(run.rows)),
+            reply=said.reply if said.reply and said.reply != common["sql"] else None,
+            **common,
+        )
+
+    def _same_form(self, case: Case, form: LogicalForm) -> bool:
+        gold: LogicalForm = case.facts["gold_facts"]
+        if self._mode == "seed":
+            return same_statement(gold, form, case.facts["table"])
+        return equal_forms(gold, form, self._equality)
+
+    def _explain(self, case: Case, gold: list[Any], run: _Run, is_equal: bool) -> Match:
+        trouble, form = run.answer.trouble, run.answer.form
+        if run.failure is not None:
+            reason = _REASON_OF.get(run.failure.status) or Reason(run.failure.status.value)
+            return Match(False, reason, run.failure.message)
+        if run.rows is None:
+            assert trouble is not None
+            return Match(False, trouble.reason, trouble.detail)
+        match = Match(False, Reason.VACUOUS, "both answers are empty") if is_equal else explain_rows(gold, run.rows)
+        if form is None:
+            return match
+        found = differences(case.facts["gold_facts"], form, case.facts["table"])
+        detail = "; ".join(difference.detail for difference in found)
+        if self._mode == "official" and _binds_twice(form) and "strict" in self._near(case, run):
+            return replace(match, reason=Reason.DUPLICATE_BIND, detail="one column has two conditions and one value")
+        if not found:
+            return match if is_equal else replace(match, reason=Reason.RIGHT_FORM)
+        return replace(match, reason=found[0].reason, detail=detail)
+
+    def _near(self, case: Case, run: _Run) -> tuple[str, ...]:
+        """Name the other mode, official or strict, if the prediction is right by it."""
+        form = run.answer.form
+        other: Mode = "strict" if self._mode == "official" else "official"
+        if form is None:
+            return ()
+        table = case.facts["table"]
+        gold, rows = self._tables.run(case.facts["gold_facts"], table, other), self._tables.run(form, table, other)
+        if isinstance(gold, QueryFailure) or isinstance(rows, QueryFailure):
+            return ()
+        return (other,) if equal_answers(gold, rows, other) else ()
+
+    def _verdict(self, case: Case, outcome: Outcome, **given: Any) -> Verdict:
+        return Verdict(
+            suite=case.suite,
+            case=case.id,
+            outcome=outcome,
+            metric=self._metric,
+            policy=self._policy,
+            question=case.question,
+            gold=case.gold[0],
+            **given,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What the prediction looked like before it was read."""
+
+    reply: str
+    text: str
+    steps: tuple[str, ...] = ()
+
+    def statement(self, form: LogicalForm | None, table: WebTable) -> str | None:
+        """Return the SQL to show: the prediction's own, or a record's form spelled over the real headers."""
+        if self.text and not self.text.lstrip().startswith("{"):
+            return self.text
+        try:
+            return None if form is None else render_sql(form, table)
+        except (IndexError, TypeError):  # a form out of range has no spelling
+            return None
+
+
+def _matches(gold: list[Any], rows: Sequence[tuple[Any, ...]], mode: Mode) -> bool:
+    if rows and len(rows[0]) != 1:
+        return False
+    return equal_answers(gold, [row[0] for row in rows], mode)
+
+
+def _binds_twice(form: LogicalForm) -> bool:
+    columns = [condition.column for condition in form.conds]
+    return len(set(columns)) < len(columns)
+
+
+def _flags(is_equal: bool, lf: bool | None, empty: bool, form: LogicalForm | None) -> tuple[str, ...]:
+    flags = []
+    if empty:
+        flags.append("vacuous")
+    if lf is None:
+        flags.append("no_form")
+    elif is_equal and not lf:
+        flags.append("right_by_rows_only")
+    elif lf and not is_equal:
+        flags.append("right_by_form_only")
+    if form is not None and _binds_twice(form):
+        flags.append("duplicate_bind")
+    return tuple(flags)
+
+
+def _result(rows: list[tuple[Any, ...]]) -> ResultSet:
+    return ResultSet(("result",) * len(rows[0]) if rows else ("result",), rows)
+
+
+def open_judge(suite: Suite, settings: Settings) -> WikiSqlJudge:
+    """Open the judge of a WikiSQL suite.
+
+    Raises:
+        UsageError: The suite is of another format: its cases have no logical form.
+        EngineError: The tables cannot be opened.
+    """
+    if not isinstance(suite.settings, Mapping) or "lf_equality" not in suite.settings:
+        from pytest_sqlbench.errors import UsageError
+
+        raise UsageError(f"{suite.path}: metric {suite.metric!r} is for suites of format 'wikisql'")
+    return WikiSqlJudge(suite, settings)
