@@ -88,7 +88,7 @@ class PythonPredictor:
         if isinstance(answer, Prediction):
             return answer
         if isinstance(answer, Mapping):
-            return _from_mapping(self.name, answer)
+            return read_mapping(self.name, answer)
         wanted = "a string, None, a Prediction or a mapping with 'reply' or 'sql'"
         raise ModelError(f"{self.name}: returned {type(answer).__name__}, wanted is {wanted}")
 
@@ -164,7 +164,8 @@ def _batch_size(name: str, answering: Answering) -> int:
     return size
 
 
-def _from_mapping(name: str, answer: Mapping[str, Any]) -> Prediction:
+def read_mapping(name: str, answer: Mapping[str, Any]) -> Prediction:
+    """Read an answer that is a mapping; raise `ModelError` for unknown keys, or where there is no reply in it."""
     key = next((key for key in _TEXT_KEYS if key in answer), None)
     if key is None and answer.get("facts") is None:
         raise ModelError(f"{name}: the answer has neither 'reply' nor 'sql': {', '.join(map(str, answer)) or 'empty'}")

@@ -15,8 +15,11 @@ from pytest_sqlbench.prediction import Prediction, Predictor
 from pytest_sqlbench.predictors.options import ModelOptions
 
 SCHEMES: dict[str, str] = {
+    "cmd": "pytest_sqlbench.predictors.command",
+    "cmd-lines": "pytest_sqlbench.predictors.command_lines",
     "file": "pytest_sqlbench.predictors.recorded",
     "gold": "pytest_sqlbench.predictors.gold",
+    "llm": "pytest_sqlbench.predictors.llm",
     "openai": "pytest_sqlbench.predictors.openai",
     "python": "pytest_sqlbench.predictors.python",
 }
