@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import sqlite_utils
+from typing import TYPE_CHECKING, Any
 
 from pytest_sqlbench.case import Database
 from pytest_sqlbench.errors import CaseError, EngineError, UsageError
+
+if TYPE_CHECKING:
+    import sqlite_utils
 
 BUILD_VERSION = 1
 """Raised when the same recipe would give another file, so that old files in a cache are not used."""
@@ -31,7 +32,8 @@ def digest_recipe(database: Database) -> str:
     for table, path in database.rows:
         digest.update(f"{table}\0".encode())
         digest.update(_read(path))
-    digest.update(json.dumps(database.inline_rows, sort_keys=True, default=str).encode())
+    inline = {table: [dict(row) for row in rows] for table, rows in database.inline_rows.items()}
+    digest.update(json.dumps(inline, sort_keys=True, default=str).encode())
     return digest.hexdigest()
 
 
@@ -95,6 +97,8 @@ def _fill(database: Database, engine: str, path: Path) -> None:
 
 
 def _fill_sqlite(database: Database, path: Path) -> None:
+    import sqlite_utils  # 0.2 s, which a built database does not have to pay
+
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = OFF")
         connection.execute("PRAGMA synchronous = OFF")

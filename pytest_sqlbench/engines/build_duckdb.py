@@ -11,6 +11,9 @@ from typing import Any
 from pytest_sqlbench.case import Database
 from pytest_sqlbench.errors import EngineError, UsageError
 
+BLOCK_BYTES = "16384"
+"""The smallest there is: each column of each table fills a block, and most recipes are small."""
+
 
 def find_version() -> str:
     """Return DuckDB's version; raise `EngineError` if it is not installed."""
@@ -32,7 +35,7 @@ def fill(database: Database, path: Path) -> None:
     from pytest_sqlbench.engines.build import read_rows
 
     try:
-        connection = duckdb.connect(str(path), config={"threads": "1"})
+        connection = duckdb.connect(str(path), config={"threads": "1", "default_block_size": BLOCK_BYTES})
     except duckdb.Error as error:
         raise EngineError(f"database {database.name!r} cannot be built: {error}") from error
     with closing(connection):

@@ -107,6 +107,22 @@ def test_a_schema_that_a_format_gives_comes_first(tmp_path: Path) -> None:
     assert "\n\ntable pet(name)\n\n" in _write(replace(suite, cases=(case,)))
 
 
+def test_a_template_that_a_format_gives_stands_behind_those_that_a_person_names(tmp_path: Path) -> None:
+    suite = _suite(tmp_path)
+    suite = replace(suite, cases=(replace(suite.cases[0], facts={"template": "{language}: {question}"}),))
+    assert _write(suite) == "SQLite: How many {pets}?"
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    assert _write(suite, ModelOptions(base_dir=tmp_path, prompt="mine.txt")) == "mine"
+
+
+def test_one_suite_may_hold_several_languages(tmp_path: Path) -> None:
+    suite = _suite(tmp_path)
+    book = PromptBook(ModelOptions())
+    book.add_suite(suite)
+    graph = replace(suite.cases[0], dialect="sparql", facts={"schema": "the ontology"})
+    assert book.write(graph).text.startswith("Write one SPARQL query")
+
+
 def test_the_hash_follows_the_text(tmp_path: Path) -> None:
     book = PromptBook(ModelOptions())
     suite = _suite(tmp_path)
