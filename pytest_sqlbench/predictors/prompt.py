@@ -65,7 +65,7 @@ class PromptBook:
     def __init__(self, options: ModelOptions) -> None:
         self._options = options
         self._suites: dict[str, Suite] = {}
-        self._templates: dict[str, _Template] = {}
+        self._templates: dict[str, _Template | None] = {}
         self._schemas: dict[tuple[str, str, str], str] = {}
         self._lock = threading.Lock()
 
@@ -90,7 +90,7 @@ class PromptBook:
         if suite is None:
             raise UsageError(f"no prompt for case {case.suite}/{case.id}: its suite is not known to the model")
         options = self._options.for_suite(suite)
-        template = self._templates[case.suite]
+        template = self._templates[case.suite] or _default_template(case, options)
         text = template.render(_field_values(case, self._schema(suite, case, options)))
         if len(text) > options.prompt_limit:
             size = f"{len(text):,} characters, the limit is {options.prompt_limit:,}"
@@ -150,21 +150,29 @@ class _Template:
             raise UsageError(f"{self._where}: {type(error).__name__}: {error}") from error
 
 
-def _find_template(suite: Suite, options: ModelOptions) -> _Template:
+def _find_template(suite: Suite, options: ModelOptions) -> _Template | None:
+    """Read the template that the options or the manifest name; None where neither does."""
     if options.prompt:
         path = options.base_dir / options.prompt
     elif suite.prompt:
         path = suite.path.parent / suite.prompt
     else:
-        is_sparql = any(case.dialect == "sparql" for case in suite.cases[:1])
-        sql = SQL_COMPLETION if options.api == "completion" else SQL_CHAT
-        return _Template(SPARQL_CHAT if is_sparql else sql, "default prompt")
+        return None
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         what = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise UsageError(f"{path}: the prompt template cannot be read: {what}") from error
     return _Template(text, str(path), is_jinja=path.suffix in JINJA_SUFFIXES)
+
+
+def _default_template(case: Case, options: ModelOptions) -> _Template:
+    """Return the template that the format gave to a case, or else the one of its dialect."""
+    given = case.facts.get("template")
+    if isinstance(given, str):
+        return _Template(given, f"prompt of {case.suite}/{case.id}")
+    sql = SQL_COMPLETION if options.api == "completion" else SQL_CHAT
+    return _Template(SPARQL_CHAT if case.dialect == "sparql" else sql, "default prompt")
 
 
 def _check_fields(text: str, where: str) -> None:
