@@ -17,6 +17,7 @@ from pytest_sqlbench.settings import Settings
 
 ENGINES: dict[str, str] = {
     "duckdb": "pytest_sqlbench.engines.duckdb",
+    "mysql": "pytest_sqlbench.engines.mysql",
     "postgres": "pytest_sqlbench.engines.postgres",
     "sparql": "pytest_sqlbench.engines.sparql",
     "sqlite": "pytest_sqlbench.engines.sqlite",

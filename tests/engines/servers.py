@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -155,3 +157,11 @@ def _wait_for_port(port: int, server: subprocess.Popen[bytes], log: Path) -> Non
             continue
         return
     raise AssertionError("the server does not answer")
+
+
+def connect_mariadb(url: str) -> Any:
+    """Connect as the user of a URL from `run_mariadb`."""
+    import pymysql
+
+    parts = urlsplit(url)
+    return pymysql.connect(host=parts.hostname, port=parts.port or 3306, user=parts.username or "", autocommit=True)
