@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from pytest_sqlbench.case import Case, Suite
-from pytest_sqlbench.errors import ModelError, SqlbenchError
+from pytest_sqlbench.errors import SqlbenchError
 from pytest_sqlbench.plugin import find_session
 from pytest_sqlbench.prediction import Prediction
 from pytest_sqlbench.report.failure import describe_failure
-from pytest_sqlbench.session import VERDICT, SqlbenchSession
+from pytest_sqlbench.run import Tally
+from pytest_sqlbench.session import VERDICTS, SqlbenchSession
 from pytest_sqlbench.verdict import Outcome, Verdict
 
 
@@ -99,19 +100,13 @@ class SqlbenchItem(pytest.Item):
         session = self.bench
         if session.spec is None and not _adopt_fixture(self, session):
             pytest.skip("no model: give --sqlbench-model=SPEC, or a fixture sqlbench_model in conftest.py")
-        try:
-            prediction = session.predict(self.case)
-        except ModelError as error:
-            verdict = session.fault_model(self.case, error)
-        else:
-            verdict = session.judge(self.case, prediction, self.suite)
-        self.stash[VERDICT] = verdict
-        if verdict.is_trouble:
-            raise BenchTrouble(describe_failure(verdict))
+        tally = self.stash[VERDICTS] = session.answer(self.case, self.suite)
+        if tally.is_trouble:
+            raise BenchTrouble(describe_failure(tally.shown))
 
     def runtest(self) -> None:
         """Pass or fail by the verdict."""
-        deliver(self.stash[VERDICT], self.config.get_verbosity())
+        deliver(self.stash[VERDICTS], self.config.get_verbosity())
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show our own reports as they are, and anything else as pytest does."""
@@ -120,12 +115,16 @@ class SqlbenchItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
 
-def deliver(verdict: Verdict, verbosity: int = 0) -> None:
-    """Raise `WrongAnswer` for a wrong verdict, skip an unscorable one, return for a correct one."""
+def deliver(tally: Tally, verbosity: int = 0) -> None:
+    """Raise `WrongAnswer` for a wrong case, skip an unscorable one, return for a right one."""
+    verdict = tally.shown
     if verdict.outcome is Outcome.UNSCORABLE:
         pytest.skip(f"unscorable: {verdict.detail}")
     if verdict.outcome is not Outcome.CORRECT:
-        raise WrongAnswer(describe_failure(verdict, is_long=verbosity > 0))
+        text = describe_failure(verdict, is_long=verbosity > 0)
+        raise WrongAnswer(
+            f"{text}\nsamples    {tally.correct} of {tally.samples} are right" if tally.samples > 1 else text
+        )
 
 
 def _adopt_fixture(item: SqlbenchItem, session: SqlbenchSession) -> bool:
@@ -188,8 +187,8 @@ def check_case(node: pytest.Item, case: Case, answer: object) -> Verdict:
     else:
         raise TypeError(f"sqlbench_check takes SQL, a reply or a Prediction, not {type(answer).__name__}")
     verdict = session.judge(case, prediction, suite)
-    node.stash[VERDICT] = verdict
+    tally = node.stash[VERDICTS] = Tally((verdict,))
     if verdict.is_trouble:
         raise BenchTrouble(describe_failure(verdict))
-    deliver(verdict, node.config.get_verbosity())
+    deliver(tally, node.config.get_verbosity())
     return verdict

@@ -53,6 +53,7 @@ OPTIONS: tuple[Option, ...] = (
         "--sqlbench-memory-mb", JUDGING, "Megabytes of memory that a predicted query may use.", "N", "1024", ini=True
     ),
     Option("--sqlbench-inprocess", JUDGING, "Run predictions without the guarded child process, for debugging."),
+    Option("--sqlbench-samples", MODEL, "Ask the model K times for each case of a suite.", "K", "1", ini=True),
     Option("--sqlbench-limit", SELECTION, "Only the first N cases of each suite.", "N"),
     Option("--sqlbench-sample", SELECTION, "N cases of each suite, drawn by a stable hash.", "N[:SEED]"),
     Option("--sqlbench-show-wrong", OUTPUT, "Show at most N failed cases in full.", "N", "10", ini=True),

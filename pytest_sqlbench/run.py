@@ -124,6 +124,13 @@ class Tally:
         """False if the metric is not defined for the gold of this case."""
         return all(verdict.outcome is not Outcome.UNSCORABLE for verdict in self.verdicts)
 
+    @property
+    def shown(self) -> Verdict:
+        """The sample that stands for the case: trouble if there is any, else the first that is as the case is."""
+        if self.is_trouble:
+            return next(verdict for verdict in self.verdicts if verdict.is_trouble)
+        return next(v for v in self.verdicts if (v.outcome is Outcome.CORRECT) is self.is_right)
+
     def mean(self, name: str = "") -> float:
         """Return the mean over samples of the metric's value, or of the figure ``name``; without an answer it is 0."""
         values = ((verdict.scores.get(name) if name else verdict.score) or 0.0 for verdict in self.verdicts)

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_sqlbench.case import Case, Suite
+from pytest_sqlbench.case import Case, Suite, digest_case
 from pytest_sqlbench.errors import EngineError, ModelError, SqlbenchError, UsageError
 from pytest_sqlbench.evaluation.registry import Judge, open_judge
 from pytest_sqlbench.manifests import find_manifests
@@ -19,13 +19,14 @@ from pytest_sqlbench.options import read_choice, read_number, read_option
 from pytest_sqlbench.policy import find_preset
 from pytest_sqlbench.prediction import Prediction, Predictor
 from pytest_sqlbench.result import Limits
+from pytest_sqlbench.run import Tally
 from pytest_sqlbench.selection import Selection, read_selection
 from pytest_sqlbench.settings import Settings
 from pytest_sqlbench.suites.registry import load_suite
 from pytest_sqlbench.verdict import Outcome, Reason, Verdict, from_record, to_record
 
-VERDICT = pytest.StashKey[Verdict]()
-"""On an item: what was said of its case."""
+VERDICTS = pytest.StashKey[Tally]()
+"""On an item: what was said of its case, a verdict for each sample."""
 
 PLUGIN_NAME = "sqlbench-session"
 
@@ -38,6 +39,7 @@ class SqlbenchSession:
         self.is_worker = hasattr(config, "workerinput")
         self.selection: Selection = read_selection(config)
         self.spec: str | None = read_option(config, "sqlbench_model")
+        self.samples = int(read_number(config, "sqlbench_samples", int, 1, least=1))
         self.verdicts: list[Verdict] = []
         """Controller only: one per judged prediction, in the order of their reports."""
         self.suites: dict[Path, Suite] = {}
@@ -47,7 +49,7 @@ class SqlbenchSession:
         self._cache_dir: Path | None = None
         self._judges: dict[str, Judge] = {}
         self._predictor: Predictor | None = None
-        self._fresh: dict[str, Verdict] = {}
+        self._fresh: dict[str, Tally] = {}
 
     # --- suites, model and judges
 
@@ -97,11 +99,26 @@ class SqlbenchSession:
 
         bind_suite(predictor, suite)
 
-    def predict(self, case: Case) -> Prediction:
-        """Ask the model; raise `ModelError` if it gives no answer."""
+    def predict(self, case: Case, sample: int = 0) -> Prediction:
+        """Ask the model for the n-th answer to a case; raise `ModelError` if it gives none."""
+        from pytest_sqlbench.predictors.registry import predict
+
         if self.spec is None and self._predictor is None:
             raise UsageError("there is no model: give --sqlbench-model=SPEC or a fixture sqlbench_model")
-        return self.predictor.predict(case)
+        return predict(self.predictor, case, sample)
+
+    def answer(self, case: Case, suite: Suite) -> Tally:
+        """Ask the model for every sample of a case, and judge each."""
+        verdicts: list[Verdict] = []
+        for sample in range(self.samples):
+            try:
+                prediction = self.predict(case, sample)
+            except ModelError as error:
+                verdict = _place(_trouble(case, Outcome.MODEL_ERROR, Reason.NO_ANSWER, str(error)), case, suite)
+            else:
+                verdict = self.judge(case, prediction, suite)
+            verdicts.append(replace(verdict, sample=sample))
+        return Tally(tuple(verdicts))
 
     def judge(self, case: Case, prediction: Prediction, suite: Suite) -> Verdict:
         """Judge a prediction; a database that cannot be opened is a gold error, since nothing can be judged."""
@@ -115,12 +132,9 @@ class SqlbenchSession:
         except Exception as error:  # a fault of ours must not make the denominator smaller
             text = f"judging failed: {type(error).__name__}: {error}"
             verdict = _trouble(case, Outcome.GOLD_ERROR, Reason.BENCH_FAILED, text)
+        verdict = _place(verdict, case, suite)
         self.config.hook.pytest_sqlbench_verdict(config=self.config, case=case, verdict=verdict)
         return verdict
-
-    def fault_model(self, case: Case, error: ModelError) -> Verdict:
-        """Return the verdict of a case that the model gave no answer to."""
-        return _trouble(case, Outcome.MODEL_ERROR, Reason.NO_ANSWER, str(error))
 
     # --- places
 
@@ -185,20 +199,24 @@ class SqlbenchSession:
         """Put the verdict of an item on the report that tells its outcome."""
         report = yield
         if report.when == "call" or (report.when == "setup" and not report.passed):
-            verdict = item.stash.get(VERDICT, None)
-            if verdict is not None:
-                report.sqlbench = to_record(verdict)
+            tally = item.stash.get(VERDICTS, None)
+            if tally is not None:
+                report.sqlbench = [to_record(verdict) for verdict in tally.verdicts]
                 if not self.is_worker:
-                    self._fresh[report.nodeid] = verdict
+                    self._fresh[report.nodeid] = tally
         return cast(pytest.TestReport, report)
 
     def hear(self, report: pytest.TestReport) -> None:
-        """Controller: keep the verdict of a report."""
-        record = report.sqlbench
+        """Controller: keep the verdicts of a report."""
         if self.is_worker or getattr(report, "outcome", "") == "rerun":
             return
-        verdict = self._fresh.pop(report.nodeid, None)
-        self.verdicts.append(verdict if verdict is not None else from_record(record))
+        self.verdicts.extend(self.read(report).verdicts)
+        self._fresh.pop(report.nodeid, None)
+
+    def read(self, report: pytest.TestReport) -> Tally:
+        """Return the verdicts that a report carries."""
+        fresh = self._fresh.get(report.nodeid)
+        return fresh if fresh is not None else Tally(tuple(map(from_record, report.sqlbench)))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport) -> None:
@@ -211,7 +229,8 @@ class SqlbenchSession:
         with suppress(KeyError):
             case = suite.find_case(case_id)
             text = "the worker process crashed while it ran this case"
-            report.sqlbench = to_record(_trouble(case, Outcome.MODEL_ERROR, Reason.CRASH, text))  # type: ignore[attr-defined]
+            verdict = _place(_trouble(case, Outcome.MODEL_ERROR, Reason.CRASH, text), case, suite)
+            report.sqlbench = [to_record(verdict)]  # type: ignore[attr-defined]
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
@@ -235,8 +254,17 @@ def _trouble(case: Case, outcome: Outcome, reason: Reason, detail: str) -> Verdi
         detail=detail.strip().replace("\n", " ")[:500],
         question=case.question,
         gold=case.gold[0],
-        tags=case.tags,
+    )
+
+
+def _place(verdict: Verdict, case: Case, suite: Suite) -> Verdict:
+    """Add to a verdict what a run needs to know of its case where the suite is not at hand."""
+    return replace(
+        verdict,
+        tags=tuple(dict.fromkeys((*suite.tags, *case.tags))),
         difficulty=case.difficulty,
+        where=f"{suite.path}:{case.line}",
+        digest=digest_case(case),
     )
 
 

@@ -54,6 +54,14 @@ def test_a_case_is_right_if_more_than_half_of_its_samples_are() -> None:
     assert [tally.is_flaky for tally in tallies] == [True, True, True, False]
 
 
+@pytest.mark.parametrize(
+    "letters,sample", [("c", 0), ("w", 0), ("wcc", 1), ("cww", 1), ("cw", 1), ("ccm", 2), ("u", 0)]
+)
+def test_one_sample_stands_for_the_case(letters: str, sample: int) -> None:
+    (tally,) = tally_cases(make_samples([letters])).values()
+    assert tally.shown is tally.verdicts[sample]
+
+
 def test_samples_come_in_order() -> None:
     verdicts = make_samples(["cwm"])
     assert tally_cases(reversed(verdicts)) == tally_cases(verdicts)

@@ -10,7 +10,6 @@ from pytest_sqlbench.report.cells import fold
 from pytest_sqlbench.report.failure import headline
 from pytest_sqlbench.report.summary import align
 from pytest_sqlbench.run import Tally
-from pytest_sqlbench.verdict import Outcome, Verdict
 
 SHOWN_CASES = 10
 
@@ -94,14 +93,8 @@ def _groups(comparison: Comparison, shown: int) -> list[str]:
     return lines
 
 
-def pick_wrong(tally: Tally) -> Verdict:
-    """Return the first sample that is not right, the one to show; the first sample where all are right."""
-    wrong = (verdict for verdict in tally.verdicts if verdict.outcome is not Outcome.CORRECT)
-    return next(wrong, tally.verdicts[0])
-
-
 def _describe(tally: Tally) -> str:
-    verdict = pick_wrong(tally)
+    verdict = tally.shown
     samples = f" {tally.correct} of {tally.samples} samples right," if tally.samples > 1 else ""
     return fold(f"{verdict.suite}[{verdict.case}]:{samples} {headline(verdict)}", 118)
 

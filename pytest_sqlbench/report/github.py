@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pytest_sqlbench.comparison import Comparison, Pair
 from pytest_sqlbench.gate import GateResult
 from pytest_sqlbench.report.cells import fold
-from pytest_sqlbench.report.comparison import HEAD, pick_wrong, table_rows
+from pytest_sqlbench.report.comparison import HEAD, table_rows
 from pytest_sqlbench.report.failure import headline
 from pytest_sqlbench.report.summary import show_rate
 from pytest_sqlbench.run import Run, accuracy, split_by_suite
@@ -86,7 +86,7 @@ def _comparison_parts(comparison: Comparison, language: str) -> list[str]:
     parts += [f"Cases that are not compared or not stable: {', '.join(counts)}."] if counts else []
     if comparison.regressed:
         parts.append(f"### Regressed: {len(comparison.regressed):,}")
-        parts += [_fold_case(pick_wrong(pair.new), language) for pair in comparison.regressed[:SHOWN_CASES]]
+        parts += [_fold_case(pair.new.shown, language) for pair in comparison.regressed[:SHOWN_CASES]]
         if len(comparison.regressed) > SHOWN_CASES:
             parts.append(f"… and {len(comparison.regressed) - SHOWN_CASES:,} more.")
     return parts
@@ -107,7 +107,7 @@ def annotate(gates: Iterable[GateResult], regressed: Sequence[Pair], locate: Loc
     missed = [one.text for one in gates if not one.is_met]
     lines = [f"::error title=sqlbench gate missed::{_command_text('; '.join(missed))}"] if missed else []
     for pair in regressed[:SHOWN_ANNOTATIONS]:
-        verdict = pick_wrong(pair.new)
+        verdict = pair.new.shown
         file, line = locate(verdict.where)
         place = f"file={_command_value(file)},line={line or 1}," if file else ""
         title = _command_value(f"regressed: {verdict.suite}[{verdict.case}]")
