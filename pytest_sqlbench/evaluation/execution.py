@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.engines.registry import open_engine
 from pytest_sqlbench.errors import EngineError
+from pytest_sqlbench.evaluation.desk import Desk, Gold, score_otherwise
 from pytest_sqlbench.policy import Policy
 from pytest_sqlbench.prediction import Prediction
 from pytest_sqlbench.result import Engine, QueryFailure, ResultSet, Status
 from pytest_sqlbench.scoring.compare import compare
 from pytest_sqlbench.scoring.extract import Extraction, extract_query
-from pytest_sqlbench.scoring.order import GoldOrder
-from pytest_sqlbench.scoring.words import without_distinct
 from pytest_sqlbench.settings import Settings
 from pytest_sqlbench.verdict import Match, Outcome, Reason, Verdict
 
@@ -32,15 +31,6 @@ REASONS: dict[Status, Reason] = {
     Status.NO_RESULT_SET: Reason.NO_RESULT_SET,
 }
 """How a query failed to why its case is wrong."""
-
-
-@dataclass(slots=True)
-class _Gold:
-    """One acceptable gold of the case at hand, with its rows."""
-
-    query: str
-    result: ResultSet
-    order: GoldOrder
 
 
 class ExecutionJudge:
@@ -72,16 +62,19 @@ class ExecutionJudge:
             tags=case.tags,
             difficulty=case.difficulty,
         )
-        golds = self._run_golds(case, engine, policy)
+        desk = Desk(case, engine)
+        golds = desk.run_golds(policy)
         if isinstance(golds, QueryFailure):
             return _fault_gold(verdict, golds)
         verdict = replace(verdict, gold_ms=sum(gold.result.elapsed_ms for gold in golds))
         picked, verdict = pick_statement(prediction, case.dialect, self._settings, verdict)
         if picked is None:
+            return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, None, self._settings.also)})
+        predicted = desk.run_prediction(picked, policy, golds)
+        verdict = _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
+        if not self._settings.also:
             return verdict
-        sql = picked if policy.keeps_distinct else without_distinct(picked)
-        predicted = engine.run_prediction(sql)
-        return _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
+        return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, picked, self._settings.also)})
 
     def close(self) -> None:
         """Close the engines."""
@@ -99,16 +92,6 @@ class ExecutionJudge:
                 raise EngineError(f"{self._suite.path}: case {case.id!r} needs {named}, and the suite has none")
             engine = self._engines[key] = open_engine(case.engine, database, self._settings)
         return engine
-
-    def _run_golds(self, case: Case, engine: Engine, policy: Policy) -> list[_Gold] | QueryFailure:
-        golds: list[_Gold] = []
-        for query in case.gold:
-            sql = query if policy.keeps_distinct else without_distinct(query)
-            result = engine.run_gold(sql)
-            if isinstance(result, QueryFailure):
-                return result
-            golds.append(_Gold(query, result, GoldOrder(sql, case.dialect, engine.run_gold)))
-        return golds
 
 
 def _fault_gold(verdict: Verdict, failure: QueryFailure) -> Verdict:
@@ -163,7 +146,7 @@ def _explain_trouble(found: Extraction) -> str:
 
 
 def _decide(
-    verdict: Verdict, golds: list[_Gold], predicted: ResultSet | QueryFailure, policy: Policy, keeps: bool
+    verdict: Verdict, golds: list[Gold], predicted: ResultSet | QueryFailure, policy: Policy, keeps: bool
 ) -> Verdict:
     if isinstance(predicted, QueryFailure):
         return replace(
@@ -174,7 +157,7 @@ def _decide(
             gold_result=golds[0].result,
             predicted_result=predicted,
         )
-    best: tuple[_Gold, Match] | None = None
+    best: tuple[Gold, Match] | None = None
     for gold in golds:
         match = compare(gold.result, predicted, policy, order=gold.order)
         if best is None or match.is_match or _is_nearer(match, best[1]):
@@ -219,9 +202,13 @@ def _suspicions(gold: ResultSet, predicted: ResultSet) -> tuple[str, ...]:
     flags: list[str] = []
     if gold.tables and predicted.tables is not None and not predicted.tables:
         flags.append("no_table_read")
-    if predicted.warnings:
-        flags.append("nondeterministic" if any("random" in text for text in predicted.warnings) else "warned")
+    kinds = {warning.partition(":")[0] for warning in predicted.warnings}
+    flags.extend(flag for kind, flag in _WARNED.items() if kind in kinds)
     return tuple(flags)
+
+
+_WARNED = {"nondeterministic": "nondeterministic", "quotes": "misquoted", "text": "broken_text"}
+"""What an engine's notes begin with, to the flag of a verdict."""
 
 
 def open_judge(suite: Suite, settings: Settings) -> ExecutionJudge:

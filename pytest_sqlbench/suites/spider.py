@@ -17,8 +17,8 @@ def read_suite(manifest: Manifest) -> Suite:
     """Read ``data:`` (a JSON list, or lines of query, tab, database) and ``databases:`` (``DB/DB.sqlite``).
 
     ``only``, ``without`` and ``missing_databases`` work as for BIRD. ``tables:`` names ``tables.json``, with which the
-    databases of the questions are checked. Case ids are places in the list, from 0; ``facts["position"]`` is the same as a number.
-    The difficulty is Spider's hardness, where the list has parsed queries. Comparison is Spider's test-suite rule.
+    databases of the questions are checked. Case ids are places in the list, from 0; ``facts["position"]`` is the same
+    as a number. The difficulty is Spider's hardness, where the list has parsed queries. The policy is ``spider``.
 
     Raises:
         CaseError: A question without its database, a missing key, a value of the wrong type.

@@ -44,7 +44,7 @@ def _count_clauses(sql: dict[str, Any]) -> int:
     n += max(0, len(sql["from"]["table_units"]) - 1)
     conditions = [*sql["from"]["conds"][::2], *sql["where"][::2], *sql["having"][::2]]
     n += sum(word == "or" for word in _conditions(sql) if isinstance(word, str))
-    return n + sum(condition[1] == _LIKE for condition in conditions)
+    return int(n) + sum(bool(condition[1] == _LIKE) for condition in conditions)
 
 
 def _count_nested(sql: dict[str, Any]) -> int:

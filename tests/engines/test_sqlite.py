@@ -128,11 +128,10 @@ def test_one_statement_may_have_company(engine: SqliteEngine, statement: str) ->
         'SELECT name, "a""b" FROM boat',
     ],
 )
-def test_a_quoted_unknown_name_is_no_string(engine: SqliteEngine, query: str) -> None:
-    failure = engine.run_prediction(query)
-    assert isinstance(failure, QueryFailure)
-    assert failure.status is Status.NO_SUCH_COLUMN
-    assert failure.message.startswith("no such column: ")
+def test_a_quoted_unknown_name_is_noted(engine: SqliteEngine, query: str) -> None:
+    """Whether that makes the prediction wrong is the policy's to say."""
+    (note,) = run(engine, query).warnings
+    assert note.startswith("quotes: ")
 
 
 @pytest.mark.parametrize(
