@@ -45,6 +45,13 @@ OPTIONS: tuple[Option, ...] = (
         ini=True,
     ),
     Option("--sqlbench-policy", JUDGING, "Comparison policy that overrides those of the suites.", "NAME"),
+    Option(
+        "--sqlbench-also",
+        JUDGING,
+        "Further policies whose accuracy is shown beside, separated by commas.",
+        "NAMES",
+        ini=True,
+    ),
     Option("--sqlbench-timeout", JUDGING, "Seconds that a predicted query may run.", "S", "10", ini=True),
     Option("--sqlbench-gold-timeout", JUDGING, "Seconds that a gold query may run.", "S", "60", ini=True),
     Option("--sqlbench-max-rows", JUDGING, "Rows that a query may return.", "N", "100000", ini=True),

@@ -68,6 +68,15 @@ def find_preset(name: str) -> Policy:
         raise UsageError(f"unknown policy {name!r}. Known: {', '.join(sorted(PRESETS))}.") from None
 
 
+def parse_presets(names: str) -> tuple[Policy, ...]:
+    """Read names of presets separated by commas; raise `UsageError` for one that is unknown or stands twice."""
+    listed = [name.strip() for name in names.split(",") if name.strip()]
+    twice = next((name for name in listed if listed.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"policy {twice!r} stands twice in {names!r}")
+    return tuple(map(find_preset, listed))
+
+
 def parse_policy(value: object) -> Policy:
     """Read a policy as manifests and options write it: a preset's name, or a mapping with an optional ``preset``.
 

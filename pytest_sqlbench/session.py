@@ -16,7 +16,7 @@ from pytest_sqlbench.errors import EngineError, ModelError, SqlbenchError, Usage
 from pytest_sqlbench.evaluation.registry import Judge, open_judge
 from pytest_sqlbench.manifests import find_manifests
 from pytest_sqlbench.options import read_choice, read_number, read_option
-from pytest_sqlbench.policy import find_preset
+from pytest_sqlbench.policy import find_preset, parse_presets
 from pytest_sqlbench.prediction import Prediction, Predictor
 from pytest_sqlbench.result import Limits
 from pytest_sqlbench.run import Tally
@@ -294,6 +294,7 @@ def read_settings(config: pytest.Config) -> Settings:
             limits=limits,
             gold_timeout_s=read_number(config, "sqlbench_gold_timeout", float, 60.0, least=0.01),
             policy=find_preset(policy) if policy is not None else None,
+            also=parse_presets(read_option(config, "sqlbench_also") or ""),
             extraction=read_choice(config, "sqlbench_extract", ("full", "fences", "off"), "full"),  # type: ignore[arg-type]
             runs_in_process=bool(config.getoption("sqlbench_inprocess")),
         )

@@ -34,6 +34,7 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     if len(suites) > 1:
         rows.append(_suite_row("all", verdicts))
     lines = align([HEAD, *rows])
+    lines += _readings(verdicts)
     lines += _slices(verdicts)
     lines += _reasons(verdicts)
     lines += _suspicious(verdicts)
@@ -65,6 +66,17 @@ def _suite_row(name: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     errors = outcomes[Outcome.MODEL_ERROR] + outcomes[Outcome.GOLD_ERROR]
     vacuous = sum("vacuous" in verdict.flags for verdict in verdicts)
     return name, f"{scorable:,}", rate, interval, f"{outcomes[Outcome.WRONG]:,}", f"{errors:,}", f"{vacuous:,}"
+
+
+def _readings(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say what other policies make of the same rows; a case that one of them has not read counts as wrong."""
+    asked = [verdict for verdict in verdicts if verdict.outcome is not Outcome.UNSCORABLE]
+    names = sorted({name for verdict in asked for name in verdict.scores if name.startswith("policy:")})
+    cells: list[str] = []
+    for name in names:
+        right = sum(verdict.scores.get(name, 0.0) for verdict in asked)
+        cells.append(f"{name.removeprefix('policy:')} {100 * right / len(asked):.1f} % of {len(asked):,}")
+    return _wrap("also", cells, "") if cells else []
 
 
 def _slices(verdicts: Sequence[Verdict]) -> list[str]:
