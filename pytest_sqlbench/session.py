@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, cast
 
 import pytest
@@ -130,7 +131,8 @@ class SqlbenchSession:
         except EngineError as error:
             verdict = _trouble(case, Outcome.GOLD_ERROR, Reason.GOLD_FAILED, str(error))
         except Exception as error:  # a fault of ours must not make the denominator smaller
-            text = f"judging failed: {type(error).__name__}: {error}"
+            frame = extract_tb(error.__traceback__)[-1]
+            text = f"judging failed at {Path(frame.filename).name}:{frame.lineno}: {type(error).__name__}: {error}"
             verdict = _trouble(case, Outcome.GOLD_ERROR, Reason.BENCH_FAILED, text)
         verdict = _place(verdict, case, suite)
         self.config.hook.pytest_sqlbench_verdict(config=self.config, case=case, verdict=verdict)
@@ -195,13 +197,17 @@ class SqlbenchSession:
         return ["sqlbench: " + " ".join(part for part in parts if part)]
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, Any, pytest.TestReport]:
         """Put the verdict of an item on the report that tells its outcome."""
         report = yield
         if report.when == "call" or (report.when == "setup" and not report.passed):
             tally = item.stash.get(VERDICTS, None)
             if tally is not None:
                 report.sqlbench = [to_record(verdict) for verdict in tally.verdicts]
+                if report.when == "setup" and call.excinfo is not None and tally.is_trouble:
+                    report.longrepr = str(call.excinfo.value)  # pytest asks an item for its words in the call only
                 if not self.is_worker:
                     self._fresh[report.nodeid] = tally
         return cast(pytest.TestReport, report)
