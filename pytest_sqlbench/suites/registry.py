@@ -13,7 +13,9 @@ from pytest_sqlbench.suites.manifest import read_manifest
 FORMATS: dict[str, str] = {
     "": "pytest_sqlbench.suites.own",
     "bird": "pytest_sqlbench.suites.bird",
+    "defog": "pytest_sqlbench.suites.defog",
     "spider": "pytest_sqlbench.suites.spider",
+    "table": "pytest_sqlbench.suites.table",
     "wikisql": "pytest_sqlbench.suites.wikisql",
 }
 """``format:`` of a manifest to the module with ``read_suite(manifest) -> Suite``; empty: cases of one's own."""
