@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_sqlbench.case import Database
+from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
 from pytest_sqlbench.engines.sandbox import Sandbox, read_answer, shared_sandbox
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
 
 SQL_LENGTH = 100_000
-GOLD_FACTOR = 10
-"""A gold may return this many times the rows and bytes of a prediction."""
 
 
 class DuckdbEngine:
@@ -26,8 +25,7 @@ class DuckdbEngine:
     def __init__(self, path: Path, settings: Settings) -> None:
         self._path = str(path)
         self._settings = settings
-        self._gold_rows = 0
-        self._is_new_case = True
+        self.allowance = Allowance(settings.limits.rows)
         self._options = {"memory_bytes": settings.limits.memory_bytes // 2}
         self._guard: Any = None
         self._stamp()
@@ -43,8 +41,7 @@ class DuckdbEngine:
         allowed = (self._settings.gold_timeout_s, limits.rows * GOLD_FACTOR, limits.result_bytes * GOLD_FACTOR)
         result = self._run("gold", query, allowed)
         if isinstance(result, ResultSet):
-            self._gold_rows = max(len(result.rows), 0 if self._is_new_case else self._gold_rows)
-            self._is_new_case = False
+            self.allowance.hear_gold(len(result.rows))
         return result
 
     def run_prediction(self, query: str) -> ResultSet | QueryFailure:
@@ -52,11 +49,11 @@ class DuckdbEngine:
 
         It may always return as many rows as the gold that ran just before, also above the limit.
         """
-        self._is_new_case = True
+        max_rows = self.allowance.rows()
         if len(query) > SQL_LENGTH:
             return QueryFailure(Status.ERROR, f"the query is longer than {SQL_LENGTH:,} characters")
         limits = self._settings.limits
-        allowed = (limits.timeout_s, max(limits.rows, self._gold_rows), limits.result_bytes)
+        allowed = (limits.timeout_s, max_rows, limits.result_bytes)
         if self._settings.runs_in_process:
             return self._run_here(query, allowed)
         return self._run("", query, allowed)

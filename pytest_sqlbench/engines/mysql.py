@@ -6,6 +6,7 @@ import importlib.util
 import re
 
 from pytest_sqlbench.case import Database
+from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
 from pytest_sqlbench.engines.lexing import find_call, first_word, strip_mysql
 from pytest_sqlbench.engines.urls import fill_url, hide_secrets
 from pytest_sqlbench.errors import EngineError
@@ -13,8 +14,6 @@ from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
 
 SQL_LENGTH = 100_000
-GOLD_FACTOR = 10
-"""A gold may return this many times the rows and bytes of a prediction."""
 
 FORBIDDEN = re.compile(
     r"load_file|get_lock|release_lock|release_all_locks|is_used_lock|master_\w+_wait|source_pos_wait|wait_for_\w+"
@@ -62,8 +61,7 @@ class MysqlEngine:
         except BaseException:
             self._gold.close()
             raise
-        self._gold_rows = 0
-        self._is_new_case = True
+        self.allowance = Allowance(settings.limits.rows)
 
     @property
     def version(self) -> str:
@@ -82,8 +80,7 @@ class MysqlEngine:
             return refusal
         result = self._gold.run(query, limits.rows * GOLD_FACTOR, limits.result_bytes * GOLD_FACTOR)
         if isinstance(result, ResultSet):
-            self._gold_rows = max(len(result.rows), 0 if self._is_new_case else self._gold_rows)
-            self._is_new_case = False
+            self.allowance.hear_gold(len(result.rows))
         return _note(query, result)
 
     def run_prediction(self, query: str) -> ResultSet | QueryFailure:
@@ -91,11 +88,11 @@ class MysqlEngine:
 
         It may always return as many rows as the gold that ran just before, also above the limit.
         """
-        self._is_new_case = True
+        max_rows = self.allowance.rows()
         if refusal := _refuse(query, SQL_LENGTH):
             return refusal
         limits = self._settings.limits
-        return _note(query, self._tried.run(query, max(limits.rows, self._gold_rows), limits.result_bytes))
+        return _note(query, self._tried.run(query, max_rows, limits.result_bytes))
 
     def describe(self) -> str:
         """Return the CREATE statements of tables and views, by name."""

@@ -7,6 +7,7 @@ import re
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_sqlbench.case import Database
+from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
 from pytest_sqlbench.engines.lexing import find_call, first_word, strip_postgres
 from pytest_sqlbench.engines.urls import fill_url, hide_secrets
 from pytest_sqlbench.errors import EngineError
@@ -14,8 +15,6 @@ from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
 
 SQL_LENGTH = 100_000
-GOLD_FACTOR = 10
-"""A gold may return this many times the rows and bytes of a prediction."""
 
 FORBIDDEN = re.compile(
     r"lo_\w+|loread|lowrite|pg_notify|pg_terminate_backend|pg_cancel_backend|pg_(?:try_)?advisory_\w+|set_config"
@@ -69,8 +68,7 @@ class PostgresEngine:
         filled = _libpq_url(fill_url(url))
         self._gold = Session(filled, self._shown, settings.gold_timeout_s, settings.allows_superuser)
         self._tried = Session(filled, self._shown, limits.timeout_s, settings.allows_superuser)
-        self._gold_rows = 0
-        self._is_new_case = True
+        self.allowance = Allowance(settings.limits.rows)
         self._version = self._gold.server_version()
 
     @property
@@ -90,8 +88,7 @@ class PostgresEngine:
             return refusal
         result = self._gold.run(query, limits.rows * GOLD_FACTOR, limits.result_bytes * GOLD_FACTOR)
         if isinstance(result, ResultSet):
-            self._gold_rows = max(len(result.rows), 0 if self._is_new_case else self._gold_rows)
-            self._is_new_case = False
+            self.allowance.hear_gold(len(result.rows))
         return _finish(query, result)
 
     def run_prediction(self, query: str) -> ResultSet | QueryFailure:
@@ -99,11 +96,11 @@ class PostgresEngine:
 
         It may always return as many rows as the gold that ran just before, also above the limit.
         """
-        self._is_new_case = True
+        max_rows = self.allowance.rows()
         if refusal := _refuse(query, SQL_LENGTH):
             return refusal
         limits = self._settings.limits
-        return _finish(query, self._tried.run(query, max(limits.rows, self._gold_rows), limits.result_bytes))
+        return _finish(query, self._tried.run(query, max_rows, limits.result_bytes))
 
     def describe(self) -> str:
         """Return CREATE TABLE statements made from the catalogue, by name."""

@@ -8,9 +8,11 @@ import tempfile
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from pytest_sqlbench.case import Database
+from pytest_sqlbench.engines.gold_cache import FileGoldCache, GoldCache
+from pytest_sqlbench.engines.repeating import CachingEngine, RepeatingEngine
 from pytest_sqlbench.errors import UsageError
 from pytest_sqlbench.result import Engine
 from pytest_sqlbench.settings import Settings
@@ -38,7 +40,18 @@ def open_engine(engine: str, database: Database, settings: Settings) -> Engine:
         from pytest_sqlbench.engines.build import build_database
 
         database = build_database(database, engine, settings.cache_dir or _temporary_folder())
-    return cast(Engine, import_module(ENGINES[engine]).open_engine(database, settings))
+    opened = cast(Engine, import_module(ENGINES[engine]).open_engine(database, settings))
+    return _wrapped(opened, engine, database, settings) if hasattr(opened, "allowance") else opened
+
+
+def _wrapped(engine: Any, name: str, database: Database, settings: Settings) -> Engine:
+    """Repeat queries or keep slow golds: both at once would find every gold stable."""
+    if settings.repeats_queries > 1:
+        return RepeatingEngine(engine, settings.repeats_queries)
+    if database.path is None:
+        in_memory = GoldCache(None, name)  # what is on a server may have changed before the next run
+        return CachingEngine(engine, lambda: in_memory)
+    return CachingEngine(engine, FileGoldCache(settings.cache_dir, engine.version, database.path))
 
 
 @cache

@@ -81,12 +81,12 @@ class Sandbox:
         self._asked += 1
         start = time.perf_counter()
         try:
-            if self._opened != request[:2]:  # opening a file is not on the clock of the query
+            if self._opened != request[:3]:  # opening a file is not on the clock of the query
                 _send(process, (*request[:3], None, None))
                 answer = tuple(_Values(io.BytesIO(self._receive(process, START_S))).load())
                 if answer[0]:
                     return answer
-                self._opened = request[:2]
+                self._opened = request[:3]
                 start = time.perf_counter()
             _send(process, request)
             frame = self._receive(process, timeout_s + GRACE_S)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from pytest_sqlbench.case import Database
+from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
 from pytest_sqlbench.engines.guards.sqlite_guard import SQL_LENGTH, Guard
 from pytest_sqlbench.engines.sandbox import read_answer, shared_sandbox
 from pytest_sqlbench.errors import EngineError
@@ -16,8 +17,6 @@ from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
 
 MAGIC = b"SQLite format 3\0"
-GOLD_FACTOR = 10
-"""A gold may return this many times the rows of a prediction."""
 _Stamp = tuple[int, int, int]
 
 
@@ -37,9 +36,8 @@ class SqliteEngine:
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._gold: Guard | None = None
         self._tried: Guard | None = None
-        self._gold_rows = 0
-        self._is_new_case = True
-        self._options = {"is_immutable": 1, "cell_bytes": settings.limits.result_bytes}
+        self.allowance = Allowance(settings.limits.rows)
+        self._options = {"is_immutable": 1, "cell_bytes": settings.limits.result_bytes, "is_reversed": 0}
         self._refresh()
 
     @property
@@ -57,8 +55,7 @@ class SqliteEngine:
             self._gold.run(query, self._settings.gold_timeout_s, limits.rows * GOLD_FACTOR, limits.result_bytes)
         )
         if isinstance(result, ResultSet):
-            self._gold_rows = max(len(result.rows), 0 if self._is_new_case else self._gold_rows)
-            self._is_new_case = False
+            self.allowance.hear_gold(len(result.rows))
         return result
 
     def run_prediction(self, query: str) -> ResultSet | QueryFailure:
@@ -66,12 +63,12 @@ class SqliteEngine:
 
         It may always return as many rows as the gold that ran just before, also above the limit.
         """
-        self._is_new_case = True
+        max_rows = self.allowance.rows()
         if len(query) > SQL_LENGTH:
             return QueryFailure(Status.ERROR, f"the query is longer than {SQL_LENGTH:,} characters")
         self._refresh()
         limits = self._settings.limits
-        allowed = (limits.timeout_s, max(limits.rows, self._gold_rows), limits.result_bytes)
+        allowed = (limits.timeout_s, max_rows, limits.result_bytes)
         if self._settings.runs_in_process:
             if self._tried is None:
                 self._tried = self._open(is_gold=False)
@@ -81,6 +78,24 @@ class SqliteEngine:
         if answer[0] == "unopened":
             raise EngineError(f"{self._path}: {answer[1]}")
         return read_answer(answer)
+
+    def run_again(self, query: str, is_gold: bool) -> ResultSet | QueryFailure:
+        """Run a query with unordered rows the other way round, to find what depends on their order."""
+        if not is_gold and not self._settings.runs_in_process:
+            self._options = {**self._options, "is_reversed": 1}
+            try:
+                return self.run_prediction(query)
+            finally:
+                self._options = {**self._options, "is_reversed": 0}
+        result = self.run_gold(query) if is_gold else self.run_prediction(query)
+        guard = self._gold if is_gold else self._tried
+        if isinstance(result, QueryFailure) or guard is None:
+            return result
+        guard.reverse(True)
+        try:
+            return self.run_gold(query) if is_gold else self.run_prediction(query)
+        finally:
+            guard.reverse(False)
 
     def describe(self) -> str:
         """Return the CREATE statements of tables, then views, in the order of their creation."""

@@ -204,6 +204,8 @@ def _suspicions(gold: ResultSet, predicted: ResultSet) -> tuple[str, ...]:
         flags.append("no_table_read")
     kinds = {warning.partition(":")[0] for warning in predicted.warnings}
     flags.extend(flag for kind, flag in _WARNED.items() if kind in kinds)
+    if any(warning.startswith("nondeterministic") for warning in gold.warnings):
+        flags.append("gold_nondeterministic")
     return tuple(flags)
 
 

@@ -51,18 +51,19 @@ def _answer(
 
     The stamp says which state of the file the caller means, so that no old page is served.
     """
-    known = guards.get(path)
+    key = f"{path}\0{options}"
+    known = guards.get(key)
     if known is not None and known[0] != stamp:
-        guards.pop(path)[1].close()
+        guards.pop(key)[1].close()
         known = None
     if known is None:
         try:
-            known = guards[path] = (stamp, guard_module.open_guard(path, options))
+            known = guards[key] = (stamp, guard_module.open_guard(path, options))
         except Exception as error:  # every engine has its own class; the caller turns it into its own error
             return pickle.dumps(("unopened", str(error), (), [], [], 0.0, (), ()), PROTOCOL)
         if len(guards) > guard_module.OPEN_GUARDS:
             guards.popitem(last=False)[1][1].close()
-    guards.move_to_end(path)
+    guards.move_to_end(key)
     if query is None:
         return pickle.dumps(("", "", (), [], [], 0.0, (), ()), PROTOCOL)
     _limit_cpu(limits[0])

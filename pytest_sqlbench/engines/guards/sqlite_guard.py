@@ -314,6 +314,8 @@ def open_guard(path: str, options: dict[str, int]) -> Guard:
     """Open a guard as the sandbox's process does: with the limits that hold for the whole process."""
     guard = Guard(path, bool(options["is_immutable"]))
     guard.limit_length(options["cell_bytes"])
+    if options.get("is_reversed"):
+        guard.reverse(True)
     return guard
 
 
