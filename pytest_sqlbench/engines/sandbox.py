@@ -68,8 +68,8 @@ class Sandbox:
         """
         with self._lock:
             answer = self._ask(request, timeout_s)
-            if answer[0] == "memory":
-                # what earlier queries left in the process must not fail this one: it is tried in a fresh process
+            if answer[0] in ("memory", "unopened"):
+                # what earlier queries and files left in the process must not fail this one: it is tried in a fresh one
                 is_used = self._asked > 1
                 self._kill()
                 if is_used:

@@ -15,7 +15,7 @@ from pytest_sqlbench.scoring.words import has_top_level_order, may_cut_rows
 if TYPE_CHECKING:
     from sqlglot import exp
 
-__all__ = ["OrderPlan", "has_top_level_order", "is_too_big", "may_cut_rows", "parse", "plan_order"]
+__all__ = ["OrderPlan", "has_top_level_order", "is_too_big", "may_cut_rows", "parse", "plan_order", "translate"]
 
 LONGEST = 100_000
 """Characters of a query that is still parsed."""
@@ -57,6 +57,22 @@ def parse(sql: str, dialect: str = "sqlite") -> exp.Expr | None:
         # the parser's own slips on odd texts surface as plain errors; for us each of them means: it does not parse
         return None
     return trees[0] if len(trees) == 1 else None
+
+
+def translate(sql: str, source: str, target: str) -> str | None:
+    """Write a query of one dialect in another; None where it does not parse or cannot be written.
+
+    What the target dialect cannot say is written as it stands, and then fails when it runs.
+    """
+    tree = parse(sql, source)
+    if tree is None:
+        return None
+    from sqlglot.errors import ErrorLevel, SqlglotError
+
+    try:
+        return str(tree.sql(dialect=target, unsupported_level=ErrorLevel.IGNORE))
+    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from pytest_sqlbench.suites.manifest import read_manifest
 
 FORMATS: dict[str, str] = {
     "": "pytest_sqlbench.suites.own",
+    "acme": "pytest_sqlbench.suites.acme.reader",
     "bird": "pytest_sqlbench.suites.bird",
     "defog": "pytest_sqlbench.suites.defog",
     "spider": "pytest_sqlbench.suites.spider",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_sqlbench.scoring.sqltext import OrderPlan, is_too_big, parse, plan_order
+from pytest_sqlbench.scoring.sqltext import OrderPlan, is_too_big, parse, plan_order, translate
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,20 @@ def test_brackets_in_text_are_no_nesting() -> None:
 )
 def test_plan_order(sql: str, plan: OrderPlan | None) -> None:
     assert plan_order(sql) == plan
+
+
+@pytest.mark.parametrize(
+    "sql, source, target, written",
+    [
+        ("SELECT DATEDIFF(day, a, b) FROM t", "snowflake", "duckdb", "SELECT DATE_DIFF('DAY', a, b) FROM t"),
+        ("SELECT TOP 3 [a b] FROM t", "tsql", "sqlite", 'SELECT "a b" FROM t LIMIT 3'),
+        ("SELECT (", "snowflake", "duckdb", None),
+        ("SELECT 1; SELECT 2", "snowflake", "duckdb", None),
+        ("SELECT " + "(" * 500 + "1" + ")" * 500, "snowflake", "duckdb", None),
+    ],
+    ids=["function", "limit", "no_grammar", "two_statements", "too_deep"],
+)
+def test_a_query_is_written_in_another_dialect_or_not_at_all(
+    sql: str, source: str, target: str, written: str | None
+) -> None:
+    assert translate(sql, source, target) == written
