@@ -27,6 +27,8 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     Raises:
         ValueError: There is no verdict.
     """
+    from pytest_sqlbench.report.quadrants import describe_quadrants  # which sets its table as this module does
+
     if not verdicts:
         raise ValueError("a summary of no verdicts says nothing")
     suites = split_by_suite(verdicts)
@@ -35,6 +37,7 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
         rows.append(_suite_row("all", verdicts))
     lines = align([HEAD, *rows])
     lines += _readings(verdicts)
+    lines += describe_quadrants(verdicts)
     lines += _slices(verdicts)
     lines += _reasons(verdicts)
     lines += _suspicious(verdicts)
