@@ -95,7 +95,7 @@ def _digits(number: Key) -> int:
 
 def _is_identifier_for_label(labels: tuple[Sequence[str], Sequence[str]], keys: Keys) -> bool:
     """Say whether all columns agree but one, in which each name stands for one identifier and the reverse."""
-    if not any(map(_is_identifier, [*labels[0], *labels[1]])):
+    if not any(map(_is_identifier, [*labels[0], *labels[1]])) and not _has_iri(keys):
         return False
     table = make_table(*keys, labels, _EXACT)
     options = candidates(table)
@@ -107,7 +107,20 @@ def _is_identifier_for_label(labels: tuple[Sequence[str], Sequence[str]], keys: 
     wanted, given = table.gold[lacking[0]], table.predicted[spare[0]]
     if sorted(_repeats(wanted)) != sorted(_repeats(given)):
         return False
-    return _is_identifier(labels[0][lacking[0]]) != _is_identifier(labels[1][spare[0]])
+    return _identifies(labels[0][lacking[0]], wanted) != _identifies(labels[1][spare[0]], given)
+
+
+def _has_iri(keys: Keys) -> bool:
+    return any(_is_iri(cell) for rows in keys for row in rows[:1] for cell in row)
+
+
+def _is_iri(cell: Key) -> bool:
+    return isinstance(cell, str) and cell.startswith(("http://", "https://", "urn:"))
+
+
+def _identifies(label: str, column: Column) -> bool:
+    """Say whether a column holds identifiers: by its label, or because a graph names its things by IRIs."""
+    return _is_identifier(label) or all(map(_is_iri, column))
 
 
 def _repeats(column: Column) -> list[int]:
