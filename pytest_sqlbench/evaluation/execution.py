@@ -8,6 +8,7 @@ from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.engines.registry import open_engine
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.evaluation.desk import Desk, Gold, score_otherwise
+from pytest_sqlbench.evaluation.translation import write_statement
 from pytest_sqlbench.policy import Policy
 from pytest_sqlbench.prediction import Prediction
 from pytest_sqlbench.result import Engine, QueryFailure, ResultSet, Status
@@ -70,11 +71,12 @@ class ExecutionJudge:
         picked, verdict = pick_statement(prediction, case.dialect, self._settings, verdict)
         if picked is None:
             return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, None, self._settings.also)})
-        predicted = desk.run_prediction(picked, policy, golds)
+        sql, verdict = write_statement(picked, case, self._suite, verdict)
+        predicted = desk.run_prediction(sql, policy, golds)
         verdict = _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
         if not self._settings.also:
             return verdict
-        return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, picked, self._settings.also)})
+        return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, sql, self._settings.also)})
 
     def close(self) -> None:
         """Close the engines."""
