@@ -45,6 +45,13 @@ class ResultSet:
     """Tables that the engine read, lower-cased; None where the engine does not tell."""
     warnings: tuple[str, ...] = ()
     """What the engine said beside the rows, such as a use of random() or of the current time."""
+    cut_from: int = 0
+    """In a report, which keeps the first rows only: how many there were; 0 where all are here."""
+
+    @property
+    def n(self) -> int:
+        """How many rows the query returned."""
+        return self.cut_from or len(self.rows)
 
 
 @dataclass(frozen=True, slots=True)

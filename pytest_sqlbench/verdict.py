@@ -168,6 +168,7 @@ class Verdict:
 
 
 _RESULT_FIELDS = ("match", "gold_result", "predicted_result")
+_PLAIN_FIELDS = tuple((item.name, item.default) for item in fields(Verdict) if item.name not in _RESULT_FIELDS)
 
 
 def to_record(verdict: Verdict) -> dict[str, Any]:
@@ -176,11 +177,10 @@ def to_record(verdict: Verdict) -> dict[str, Any]:
     Only str, int, float, bool, None, list and dict with str keys come out, so that it crosses process borders.
     """
     record: dict[str, Any] = {}
-    for item in fields(verdict):
-        value = getattr(verdict, item.name)
-        if item.name in _RESULT_FIELDS or value == item.default:
-            continue
-        record[item.name] = _plain(value)
+    for name, default in _PLAIN_FIELDS:
+        value = getattr(verdict, name)
+        if value is not default and value != default:
+            record[name] = value if type(value) is float else _plain(value)
     if verdict.match is not None and not verdict.match.is_match:
         record["match"] = {
             "missing": [_plain(row) for row in verdict.match.missing],
@@ -205,7 +205,7 @@ def _result_record(result: ResultSet | QueryFailure) -> dict[str, Any]:
     return {
         "columns": [str(label) for label in result.columns],
         "rows": [_plain(row) for row in result.rows[:SHOWN_ROWS]],
-        "n": len(result.rows),
+        "n": result.n,
     }
 
 
@@ -264,4 +264,5 @@ def from_record(record: Mapping[str, Any]) -> Verdict:
 def _result_from(record: Mapping[str, Any]) -> ResultSet | QueryFailure:
     if "status" in record:
         return QueryFailure(Status(record["status"]), record["message"])
-    return ResultSet(tuple(record["columns"]), [tuple(row) for row in record["rows"]])
+    rows = [tuple(row) for row in record["rows"]]
+    return ResultSet(tuple(record["columns"]), rows, cut_from=record["n"] if record["n"] > len(rows) else 0)

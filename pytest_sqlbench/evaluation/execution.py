@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.engines.registry import open_engine
@@ -15,7 +16,7 @@ from pytest_sqlbench.result import Engine, QueryFailure, ResultSet, Status
 from pytest_sqlbench.scoring.compare import compare
 from pytest_sqlbench.scoring.extract import Extraction, extract_query
 from pytest_sqlbench.settings import Settings
-from pytest_sqlbench.verdict import Match, Outcome, Reason, Verdict
+from pytest_sqlbench.verdict import SHOWN_ROWS, Match, Outcome, Reason, Verdict
 
 REASONS: dict[Status, Reason] = {
     Status.SYNTAX: Reason.SYNTAX,
@@ -52,6 +53,8 @@ class ExecutionJudge:
         """
         policy = self._settings.policy or case.policy or self._suite.policy
         engine = self._engine(case)
+        desk = Desk(case, engine)
+        golds = desk.run_golds(policy)
         verdict = Verdict(
             suite=case.suite,
             case=case.id,
@@ -62,12 +65,12 @@ class ExecutionJudge:
             gold=case.gold[0],
             tags=case.tags,
             difficulty=case.difficulty,
+            gold_ms=golds.elapsed_ms
+            if isinstance(golds, QueryFailure)
+            else sum(gold.result.elapsed_ms for gold in golds),
         )
-        desk = Desk(case, engine)
-        golds = desk.run_golds(policy)
         if isinstance(golds, QueryFailure):
             return _fault_gold(verdict, golds)
-        verdict = replace(verdict, gold_ms=sum(gold.result.elapsed_ms for gold in golds))
         picked, verdict = pick_statement(prediction, case.dialect, self._settings, verdict)
         if picked is None:
             return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, None, self._settings.also)})
@@ -117,28 +120,25 @@ def pick_statement(
         The statement, and the verdict with what is known of the reply; None if there is none, and then the
         verdict is wrong with its reason.
     """
+    known: dict[str, Any] = {"model_ms": prediction.latency_ms}
     usage = prediction.usage
     if usage is not None:
         counts = [count for count in (usage.prompt_tokens, usage.completion_tokens) if count is not None]
-        verdict = replace(verdict, tokens=sum(counts) if counts else None, cost_usd=usage.cost_usd)
-    if prediction.latency_ms is not None:
-        verdict = replace(verdict, model_ms=prediction.latency_ms)
+        known.update(tokens=sum(counts) if counts else None, cost_usd=usage.cost_usd)
     if prediction.reply is None:
-        detail = "there is no prediction for this case"
-        return None, replace(verdict, reason=Reason.MISSING_PREDICTION, detail=detail)
+        known.update(reason=Reason.MISSING_PREDICTION, detail="there is no prediction for this case")
+        return None, replace(verdict, **known)
     found = extract_query(prediction.reply, dialect, settings.extraction)
-    verdict = replace(
-        verdict,
-        sql=found.sql,
-        reply=prediction.reply if prediction.reply != found.sql else None,
-        extraction=found.steps,
-    )
+    known.update(sql=found.sql, extraction=found.steps)
+    if prediction.reply != found.sql:
+        known["reply"] = prediction.reply
     if prediction.finish_reason == "length":
-        detail = "the reply was cut at the model's token limit"
-        return None, replace(verdict, reason=Reason.TRUNCATED_REPLY, detail=detail)
+        known.update(reason=Reason.TRUNCATED_REPLY, detail="the reply was cut at the model's token limit")
+        return None, replace(verdict, **known)
     if found.trouble is not None or found.sql is None:
-        return None, replace(verdict, reason=found.trouble or Reason.NO_SQL, detail=_explain_trouble(found))
-    return found.sql, verdict
+        known.update(reason=found.trouble or Reason.NO_SQL, detail=_explain_trouble(found))
+        return None, replace(verdict, **known)
+    return found.sql, replace(verdict, **known)
 
 
 def _explain_trouble(found: Extraction) -> str:
@@ -156,7 +156,7 @@ def _decide(
             reason=REASONS[predicted.status],
             detail=predicted.message,
             predicted_ms=predicted.elapsed_ms,
-            gold_result=golds[0].result,
+            gold_result=_head(golds[0].result, keeps),
             predicted_result=predicted,
         )
     best: tuple[Gold, Match] | None = None
@@ -188,10 +188,17 @@ def _decide(
         gold=gold.query,
         flags=flags,
         match=match,
-        gold_result=gold.result,
-        predicted_result=predicted,
+        gold_result=_head(gold.result, keeps),
+        predicted_result=_head(predicted, keeps),
         predicted_ms=predicted.elapsed_ms,
     )
+
+
+def _head(result: ResultSet, keeps: bool) -> ResultSet:
+    """Keep only the rows that a report shows: a run of many wrong cases would hold all results in memory."""
+    if keeps or len(result.rows) <= SHOWN_ROWS:
+        return result
+    return replace(result, rows=result.rows[:SHOWN_ROWS], cut_from=len(result.rows))
 
 
 def _is_nearer(match: Match, best: Match) -> bool:
