@@ -25,6 +25,8 @@ class Option:
     """Whether an ini key of the same name (``sqlbench_…``) sets it; the command line wins."""
     repeats: bool = False
     """Whether it may be given several times."""
+    bare: str | None = None
+    """What it means without a value; None: it needs one."""
 
     @property
     def name(self) -> str:
@@ -32,7 +34,7 @@ class Option:
         return self.flag.lstrip("-").replace("-", "_")
 
 
-MODEL, JUDGING, SELECTION, OUTPUT = "Models", "Judging", "Selection", "Output"
+MODEL, JUDGING, SELECTION, GATE, RUNS, OUTPUT = "Models", "Judging", "Selection", "Gate", "Saved runs", "Output"
 
 OPTIONS: tuple[Option, ...] = (
     Option("--sqlbench-model", MODEL, "Model that answers, SCHEME:REST.", "SPEC", ini=True),
@@ -63,6 +65,39 @@ OPTIONS: tuple[Option, ...] = (
     Option("--sqlbench-samples", MODEL, "Ask the model K times for each case of a suite.", "K", "1", ini=True),
     Option("--sqlbench-limit", SELECTION, "Only the first N cases of each suite.", "N"),
     Option("--sqlbench-sample", SELECTION, "N cases of each suite, drawn by a stable hash.", "N[:SEED]"),
+    Option(
+        "--sqlbench-fail-under",
+        GATE,
+        "Fail below this accuracy in per cent, of a suite or score if named; @low: its lower bound. Repeatable.",
+        "[SUITE:]PCT[@low]",
+        ini=True,
+        repeats=True,
+    ),
+    Option(
+        "--sqlbench-compare", GATE, "Compare with a saved run; without a value the newest.", "NAME", ini=True, bare=""
+    ),
+    Option(
+        "--sqlbench-compare-fail",
+        GATE,
+        "Fail if worse than the compared run by more, as accuracy:2%, regressions:3 or p:0.05. Repeatable.",
+        "EXPR",
+        ini=True,
+        repeats=True,
+    ),
+    Option("--sqlbench-strict", GATE, "Wrong answers fail the session even where a gate is set.", ini=True),
+    Option("--sqlbench-no-gate", GATE, "Report only: neither gates nor wrong answers fail the session."),
+    Option("--sqlbench-gate-partial", GATE, "Evaluate the gates although not every case was run."),
+    Option("--sqlbench-save", RUNS, "Save this run under a name, in the small form that is committed.", "NAME"),
+    Option("--sqlbench-autosave", RUNS, "Save this run whole, under the next number."),
+    Option("--sqlbench-json", RUNS, "Write this run whole to a file.", "PATH"),
+    Option("--sqlbench-storage", RUNS, "Folder of saved runs.", "DIR", ".sqlbench", ini=True),
+    Option(
+        "--sqlbench-update-baseline",
+        RUNS,
+        "Write this run over the compared one; =force: though a gate is missed.",
+        "force",
+        bare="yes",
+    ),
     Option("--sqlbench-show-wrong", OUTPUT, "Show at most N failed cases in full.", "N", "10", ini=True),
 )
 """In the order in which ``--help`` and the documentation show them."""
@@ -76,6 +111,8 @@ def add_options(parser: pytest.Parser) -> None:
         keywords: dict[str, Any] = {"help": help_text.replace("%", "%%"), "dest": option.name, "default": None}
         if option.repeats:
             keywords.update(action="append", metavar=option.metavar)
+        elif option.bare is not None:
+            keywords.update(nargs="?", const=option.bare, metavar=option.metavar)
         elif option.metavar:
             keywords.update(metavar=option.metavar)
         else:
@@ -95,6 +132,31 @@ def read_option(config: pytest.Config, name: str) -> Any:
         return value
     option = next(option for option in OPTIONS if option.name == name)
     return (config.getini(name) or None) if option.ini else None
+
+
+def asks_for_gates(config: pytest.Config) -> bool:
+    """True if an option of the command line says that cases are to be gated or kept."""
+    return any(is_given(config, option.name) for option in OPTIONS if option.heading in (GATE, RUNS))
+
+
+def is_given(config: pytest.Config, name: str) -> bool:
+    """True if the command line has this option, be it without a value."""
+    return config.getoption(name) not in (None, False)
+
+
+def read_list(config: pytest.Config, name: str) -> list[str]:
+    """Return the values of an option that may be given several times; the command line replaces the ini file's."""
+    return list(read_option(config, name) or ())
+
+
+def read_switch(config: pytest.Config, name: str) -> bool:
+    """Return a switch that the ini file may set too; raise `pytest.UsageError` for what is neither yes nor no."""
+    if config.getoption(name):
+        return True
+    word = str(config.getini(name) or "false").lower()
+    if word not in ("true", "yes", "on", "1", "false", "no", "off", "0"):
+        raise pytest.UsageError(f"{name} is {word!r} in the ini file. Allowed: true, false.")
+    return word in ("true", "yes", "on", "1")
 
 
 def read_number(

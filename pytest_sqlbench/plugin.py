@@ -5,13 +5,13 @@ Nothing but the standard library and pytest is imported at the top; the rest fol
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_sqlbench.options import add_options, read_option
+from pytest_sqlbench.options import add_options, asks_for_gates, read_option
 
 if TYPE_CHECKING:
     from pytest_sqlbench.case import Case
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in MARKERS:
         config.addinivalue_line("markers", line)
     config.pluginmanager.register(Listener(config), "sqlbench-listener")
-    if read_option(config, "sqlbench_model") is not None:
+    if read_option(config, "sqlbench_model") is not None or asks_for_gates(config):
         find_session(config)
 
 
@@ -91,6 +91,14 @@ class Listener:
         """Pass a report that carries a verdict on to the session."""
         if hasattr(report, "sqlbench"):
             find_session(self._config).hear(report)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Let the gates decide on a run that came to its end; one that is interrupted does not get here."""
+        result = yield
+        if SESSION in self._config.stash:
+            find_session(self._config).gatekeeper.finish(session)
+        return result
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Generator
 from contextlib import suppress
@@ -15,6 +16,7 @@ import pytest
 from pytest_sqlbench.case import Case, Suite, digest_case
 from pytest_sqlbench.errors import EngineError, ModelError, SqlbenchError, UsageError
 from pytest_sqlbench.evaluation.registry import Judge, open_judge
+from pytest_sqlbench.gating import register_gates
 from pytest_sqlbench.manifests import find_manifests
 from pytest_sqlbench.options import read_choice, read_number, read_option
 from pytest_sqlbench.policy import find_preset, parse_presets
@@ -51,6 +53,9 @@ class SqlbenchSession:
         self._judges: dict[str, Judge] = {}
         self._predictor: Predictor | None = None
         self._fresh: dict[str, Tally] = {}
+        self._places: dict[Path, str] = {}
+        with usage_errors():
+            self.gatekeeper = register_gates(self)
 
     # --- suites, model and judges
 
@@ -76,6 +81,16 @@ class SqlbenchSession:
             made = self.config.hook.pytest_sqlbench_make_model(config=self.config, spec=self.spec)
             self._predictor = cast(Predictor, made) if made is not None else self._make_predictor(self.spec)
         return self._predictor
+
+    @property
+    def known_predictor(self) -> Predictor | None:
+        """The model, if this process has met it yet: a fixture may make it late, or only in a worker."""
+        return self._predictor
+
+    @property
+    def model_name(self) -> str:
+        """What the reports call the model; empty where only a worker knows."""
+        return self.spec or str(getattr(self._predictor, "name", ""))
 
     def adopt_model(self, value: object) -> Predictor:
         """Use what the fixture ``sqlbench_model`` returned: a predictor, or a callable that takes a case."""
@@ -115,7 +130,7 @@ class SqlbenchSession:
             try:
                 prediction = self.predict(case, sample)
             except ModelError as error:
-                verdict = _place(_trouble(case, Outcome.MODEL_ERROR, Reason.NO_ANSWER, str(error)), case, suite)
+                verdict = self._place(_trouble(case, Outcome.MODEL_ERROR, Reason.NO_ANSWER, str(error)), case, suite)
             else:
                 verdict = self.judge(case, prediction, suite)
             verdicts.append(replace(verdict, sample=sample))
@@ -134,9 +149,22 @@ class SqlbenchSession:
             frame = extract_tb(error.__traceback__)[-1]
             text = f"judging failed at {Path(frame.filename).name}:{frame.lineno}: {type(error).__name__}: {error}"
             verdict = _trouble(case, Outcome.GOLD_ERROR, Reason.BENCH_FAILED, text)
-        verdict = _place(verdict, case, suite)
+        verdict = self._place(verdict, case, suite)
         self.config.hook.pytest_sqlbench_verdict(config=self.config, case=case, verdict=verdict)
         return verdict
+
+    def _place(self, verdict: Verdict, case: Case, suite: Suite) -> Verdict:
+        """Add to a verdict what a run needs to know of its case where the suite is not at hand."""
+        place = self._places.get(suite.path)
+        if place is None:
+            place = self._places[suite.path] = Path(os.path.relpath(suite.path, self.config.rootpath)).as_posix()
+        return replace(
+            verdict,
+            tags=tuple(dict.fromkeys((*suite.tags, *case.tags))),
+            difficulty=case.difficulty,
+            where=f"{place}:{case.line}",
+            digest=digest_case(case),
+        )
 
     # --- places
 
@@ -218,6 +246,7 @@ class SqlbenchSession:
             return
         self.verdicts.extend(self.read(report).verdicts)
         self._fresh.pop(report.nodeid, None)
+        self.gatekeeper.hear(report)
 
     def read(self, report: pytest.TestReport) -> Tally:
         """Return the verdicts that a report carries."""
@@ -235,7 +264,7 @@ class SqlbenchSession:
         with suppress(KeyError):
             case = suite.find_case(case_id)
             text = "the worker process crashed while it ran this case"
-            verdict = _place(_trouble(case, Outcome.MODEL_ERROR, Reason.CRASH, text), case, suite)
+            verdict = self._place(_trouble(case, Outcome.MODEL_ERROR, Reason.CRASH, text), case, suite)
             report.sqlbench = [to_record(verdict)]  # type: ignore[attr-defined]
 
     @pytest.hookimpl(trylast=True)
@@ -260,17 +289,6 @@ def _trouble(case: Case, outcome: Outcome, reason: Reason, detail: str) -> Verdi
         detail=detail.strip().replace("\n", " ")[:500],
         question=case.question,
         gold=case.gold[0],
-    )
-
-
-def _place(verdict: Verdict, case: Case, suite: Suite) -> Verdict:
-    """Add to a verdict what a run needs to know of its case where the suite is not at hand."""
-    return replace(
-        verdict,
-        tags=tuple(dict.fromkeys((*suite.tags, *case.tags))),
-        difficulty=case.difficulty,
-        where=f"{suite.path}:{case.line}",
-        digest=digest_case(case),
     )
 
 

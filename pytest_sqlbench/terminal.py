@@ -61,11 +61,15 @@ class Terminal:
     def _print(self, reporter: pytest.TerminalReporter) -> None:
         from pytest_sqlbench.report.summary import describe_summary
 
-        if not self._session.verdicts:
+        gates = self._session.gatekeeper.describe()
+        if not self._session.verdicts and not gates:
             return
         reporter.section("sqlbench", sep="-")
-        for line in describe_summary(self._session.verdicts):
-            reporter.write_line(line)
+        if self._session.verdicts:
+            for line in describe_summary(self._session.verdicts):
+                reporter.write_line(line)
+        for line, is_good in gates:
+            reporter.write_line(line, green=is_good is True, red=is_good is False, bold=is_good is False)
 
 
 def register_terminal(session: SqlbenchSession) -> None:

@@ -19,8 +19,8 @@ SHOWN_TEXT = 2000
 SHOWN_ANNOTATIONS = 10
 """GitHub shows ten warnings of a step and drops the rest."""
 
-Locate = Callable[[str], tuple[str, int]]
-"""From where a case was written (``cases/orders.yaml:12``) to the file below the repository, and the line."""
+Locate = Callable[[Verdict], tuple[str, int]]
+"""From a verdict to the file of its case below the repository, and the line; an empty file where nobody knows."""
 
 
 def describe_step(
@@ -108,7 +108,7 @@ def annotate(gates: Iterable[GateResult], regressed: Sequence[Pair], locate: Loc
     lines = [f"::error title=sqlbench gate missed::{_command_text('; '.join(missed))}"] if missed else []
     for pair in regressed[:SHOWN_ANNOTATIONS]:
         verdict = pair.new.shown
-        file, line = locate(verdict.where)
+        file, line = locate(verdict)
         place = f"file={_command_value(file)},line={line or 1}," if file else ""
         title = _command_value(f"regressed: {verdict.suite}[{verdict.case}]")
         text = _command_text(f"{headline(verdict)}\n{fold(verdict.question, 300)}")

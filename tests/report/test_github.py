@@ -55,7 +55,7 @@ def test_a_run_without_baseline_or_gate_has_a_table() -> None:
 
 
 def test_annotations_point_at_the_case() -> None:
-    lines = annotate([MET, MISSED], FOUND.regressed, lambda where: (f"sub/{where.rpartition(':')[0]}", 12))
+    lines = annotate([MET, MISSED], FOUND.regressed, lambda verdict: (f"sub/{verdict.where.rpartition(':')[0]}", 12))
     assert lines == [
         "::error title=sqlbench gate missed::1 regressions (allowed 0)",
         "::warning file=sub/cases/orders.yaml,line=12,title=regressed%3A orders[0000]::"
@@ -64,10 +64,10 @@ def test_annotations_point_at_the_case() -> None:
 
 
 def test_met_gates_and_unknown_places_make_no_noise() -> None:
-    assert annotate([MET], (), lambda where: ("", 0)) == []
-    assert annotate([], FOUND.regressed, lambda where: ("", 0))[0].startswith("::warning title=regressed%3A ")
+    assert annotate([MET], (), lambda verdict: ("", 0)) == []
+    assert annotate([], FOUND.regressed, lambda verdict: ("", 0))[0].startswith("::warning title=regressed%3A ")
 
 
 def test_at_most_ten_cases_are_annotated() -> None:
     found = compare_runs(Run(tuple(make_verdicts("c" * 30))), Run(tuple(make_verdicts("w" * 30))))
-    assert len(annotate([MISSED], found.regressed, lambda where: ("", 0))) == 11
+    assert len(annotate([MISSED], found.regressed, lambda verdict: ("", 0))) == 11
