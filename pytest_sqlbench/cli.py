@@ -10,6 +10,7 @@ from importlib import import_module
 from pytest_sqlbench.errors import SqlbenchError
 
 COMMANDS: dict[str, str] = {
+    "check": "pytest_sqlbench.commands.check",
     "compare": "pytest_sqlbench.commands.compare",
     "list": "pytest_sqlbench.commands.list",
     "merge": "pytest_sqlbench.commands.merge",
