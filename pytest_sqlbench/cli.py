@@ -11,6 +11,7 @@ from pytest_sqlbench.errors import SqlbenchError
 
 COMMANDS: dict[str, str] = {
     "check": "pytest_sqlbench.commands.check",
+    "acme": "pytest_sqlbench.commands.acme",
     "compare": "pytest_sqlbench.commands.compare",
     "list": "pytest_sqlbench.commands.list",
     "merge": "pytest_sqlbench.commands.merge",

@@ -150,7 +150,9 @@ def _make_databases(
     if choices.language != "sql":
         databases["acme-graph"] = Database("acme-graph", schema=load_graph(folder, tables, choices.patches))
     if "postgres" in choices.engines and choices.language != "sparql" and "main" not in manifest.databases:
-        raise manifest.error("engine", "PostgreSQL is a server: give its URL as 'database', loaded by 'acme script'")
+        raise manifest.error(
+            "engine", "PostgreSQL is a server: give its URL as 'database' (see 'pytest-sqlbench acme')"
+        )
     return databases
 
 
