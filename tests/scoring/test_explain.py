@@ -54,6 +54,13 @@ def test_identifier_for_label() -> None:
     assert compare(gold, predicted, DEFAULT).reason is Reason.IDENTIFIER_FOR_LABEL
 
 
+def test_an_iri_in_the_place_of_a_name_is_an_identifier() -> None:
+    gold = table(("Ann", 3), ("Bob", 4), columns="name n")
+    predicted = table(("http://e/Person-17", 3), ("http://e/Person-18", 4), columns="person n")
+    assert compare(gold, predicted, DEFAULT).reason is Reason.IDENTIFIER_FOR_LABEL
+    assert compare(predicted, predicted, DEFAULT).is_match
+
+
 def test_rows_that_differ_are_counted_and_ten_are_kept() -> None:
     match = compare(table(*((i,) for i in range(50))), table(*((i,) for i in range(30, 80))), DEFAULT)
     assert (match.missing_n, match.extra_n) == (30, 30)
