@@ -186,3 +186,18 @@ def read_choice(config: pytest.Config, name: str, allowed: tuple[str, ...], defa
         flag = "--" + name.replace("_", "-")
         raise pytest.UsageError(f"{flag} is {value!r}. Allowed: {', '.join(allowed)}.")
     return str(value)
+
+
+def document_options() -> list[str]:
+    """Return the options as Markdown tables, a table a heading."""
+    lines: list[str] = []
+    for heading in dict.fromkeys(option.heading for option in OPTIONS):
+        lines += [f"### {heading}", "", "| option | ini | default | meaning |", "|---|---|---|---|"]
+        for option in OPTIONS:
+            if option.heading == heading:
+                flag = f"{option.flag}={option.metavar}" if option.metavar else option.flag
+                ini = f"`{option.name}`" if option.ini else ""
+                meaning = option.help.replace("|", "\\|") + (" May be repeated." if option.repeats else "")
+                lines.append(f"| `{flag}` | {ini} | {option.default} | {meaning} |")
+        lines.append("")
+    return lines[:-1]
