@@ -33,7 +33,7 @@ Components = Mapping[str, Sequence[Item]]
 
 NAMES = ("select", "top", "from", "group", "having", "where", "order")
 """The components, in the order in which their scores are summed."""
-_READING_ORDER = ("select", "top", "from", "where", "order", "group", "having")
+READING_ORDER = ("select", "top", "from", "where", "order", "group", "having")
 """The order in which a sub-query's items enter the list of the clause that it stands in."""
 _ANONYMOUS = "terminal"
 
@@ -70,12 +70,12 @@ class _Reader:
     def body(self, select: Select) -> dict[str, list[Item]]:
         """The lists of one SELECT."""
         return {
-            "select": _combined(item for expression in select.items for item in self._full(expression)),
+            "select": combined(item for expression in select.items for item in self._full(expression)),
             "top": self._top(select),
             "from": self._from(select),
             "where": self._condition(select.where),
             "order": self._order(select.order),
-            "group": _combined(item for expression in select.group for item in self._group_key(expression)),
+            "group": combined(item for expression in select.group for item in self._group_key(expression)),
             "having": self._condition(select.having),
         }
 
@@ -84,7 +84,7 @@ class _Reader:
         found: list[Item] = []
         for select in query.bodies:
             body = self.body(select)
-            for name in _READING_ORDER:
+            for name in READING_ORDER:
                 found.extend(body[name])
         return found
 
@@ -119,8 +119,8 @@ class _Reader:
                 items.extend(self._condition(join.condition))
                 if isinstance(join.condition, Query):
                     items.extend(self._flattened(join.condition))
-            found.extend(_combined(items))
-        return _combined(found)
+            found.extend(combined(items))
+        return combined(found)
 
     def _sub_query(self, source: Source) -> list[Item]:
         return self._flattened(source) if isinstance(source, Query) else []
@@ -145,7 +145,7 @@ class _Reader:
             found.extend(items)
             if len(items) > 1:
                 found.append(tuple(items))
-        return _combined(found)
+        return combined(found)
 
     # expressions in full
 
@@ -235,7 +235,7 @@ def _named(name: str, has_star: bool) -> list[Item]:
     return [name, "*", (name, "*")] if has_star else [name]
 
 
-def _combined(items: Iterable[Item]) -> list[Item]:
+def combined(items: Iterable[Item]) -> list[Item]:
     """The items and, if they are several, one more item that nests them all."""
     found = list(items)
     if len(found) > 1:

@@ -67,7 +67,7 @@ select a > 1 from t
 select a from (t)
 select a from t where
 select a from t where a = 1 b = 2
-select a from t where a + b = 
+select a from t where a + b =
 select a from t where (a + b) / 2 in (1)
 select a from t where a between 1
 select a from t where a like b escape c
