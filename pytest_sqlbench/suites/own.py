@@ -13,6 +13,7 @@ from typing import Any
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import CaseError, UsageError
 from pytest_sqlbench.policy import Policy, parse_policy
+from pytest_sqlbench.suites.clause_settings import CLAUSE_KEYS, read_clause_metric
 from pytest_sqlbench.suites.manifest import Manifest, check_keys
 from pytest_sqlbench.suites.yaml_lines import LinedDict
 
@@ -40,10 +41,11 @@ class _Defaults:
 
 def read_suite(manifest: Manifest) -> Suite:
     """Read a manifest with ``cases:`` (a list) or ``data:`` (a JSONL file, or several)."""
-    manifest.check_keys(["cases", "data"])
+    manifest.check_keys(["cases", "data", *CLAUSE_KEYS])
     if ("cases" in manifest.settings) == ("data" in manifest.settings):
         raise manifest.error("data", "a suite has either cases (a list) or data (a JSONL file)")
     defaults = _defaults(manifest)
+    metric, settings = read_clause_metric(manifest, "execution_accuracy", defaults.dialect)
     digest = hashlib.sha256(manifest.path.read_bytes())
     if "cases" in manifest.settings:
         cases = tuple(_read_inline(manifest, defaults))
@@ -56,12 +58,13 @@ def read_suite(manifest: Manifest) -> Suite:
         path=manifest.path,
         cases=cases,
         databases=manifest.databases,
-        metric=manifest.metric or "execution_accuracy",
+        metric=metric,
         threshold=1.0 if manifest.threshold is None else manifest.threshold,
         policy=manifest.policy,
         fail_under=manifest.fail_under,
         tags=manifest.tags,
         prompt=manifest.prompt,
+        settings=settings,
         digest=digest.hexdigest(),
     )
 

@@ -15,6 +15,7 @@ FORMATS: dict[str, str] = {
     "acme": "pytest_sqlbench.suites.acme.reader",
     "bird": "pytest_sqlbench.suites.bird",
     "defog": "pytest_sqlbench.suites.defog",
+    "sede": "pytest_sqlbench.suites.sede",
     "spider": "pytest_sqlbench.suites.spider",
     "table": "pytest_sqlbench.suites.table",
     "wikisql": "pytest_sqlbench.suites.wikisql",
