@@ -26,6 +26,12 @@ METRICS: dict[str, str] = {
     "execution_accuracy": "pytest_sqlbench.evaluation.execution",
     "acc_ex": "pytest_sqlbench.evaluation.wikisql",
     "acc_lf": "pytest_sqlbench.evaluation.wikisql",
+    "pcm_f1": "pytest_sqlbench.evaluation.clauses",
+    "pcm_em": "pytest_sqlbench.evaluation.clauses",
+    "clause_f1": "pytest_sqlbench.evaluation.clauses",
+    "pcm_f1[sqlglot]": "pytest_sqlbench.evaluation.clauses",
+    "pcm_em[sqlglot]": "pytest_sqlbench.evaluation.clauses",
+    "clause_f1[sqlglot]": "pytest_sqlbench.evaluation.clauses",
 }
 """``metric:`` of a suite to the module with ``open_judge(suite, settings) -> Judge``."""
 

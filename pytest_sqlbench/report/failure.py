@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_sqlbench.report.cells import fold, show_row
+from pytest_sqlbench.report.clauses import describe_components
 from pytest_sqlbench.result import QueryFailure, ResultSet
 from pytest_sqlbench.verdict import Outcome, Reason, Verdict
 
@@ -28,6 +29,8 @@ def describe_failure(verdict: Verdict, is_long: bool = False) -> str:
         lines += _entry("reply", verdict.reply, limit)
     if verdict.extraction:
         lines += _entry("extracted", ", ".join(verdict.extraction), limit)
+    if clauses := describe_components(verdict):
+        lines += _entry("clauses", "\n".join(clauses), LONG_TEXT)
     lines += _rows(verdict, LONG_ROWS if is_long else SHORT_ROWS)
     if verdict.near:
         lines += _entry("near miss", f"right under {', '.join(verdict.near)}", limit)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from pytest_sqlbench.report.cells import fold
+from pytest_sqlbench.report.clauses import describe_clause_scores
 from pytest_sqlbench.run import Score, accuracy, split_by_slice, split_by_suite
 from pytest_sqlbench.verdict import Outcome, Verdict
 
@@ -36,6 +37,8 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     if len(suites) > 1:
         rows.append(_suite_row("all", verdicts))
     lines = align([HEAD, *rows])
+    for group in suites.values():
+        lines += describe_clause_scores(group)
     lines += _readings(verdicts)
     lines += describe_quadrants(verdicts)
     lines += _slices(verdicts)
