@@ -54,6 +54,7 @@ OPTIONS: tuple[Option, ...] = (
         "NAMES",
         ini=True,
     ),
+    Option("--sqlbench-check", JUDGING, "Check the golds instead of a model's answers."),
     Option("--sqlbench-timeout", JUDGING, "Seconds that a predicted query may run.", "S", "10", ini=True),
     Option("--sqlbench-gold-timeout", JUDGING, "Seconds that a gold query may run.", "S", "60", ini=True),
     Option("--sqlbench-max-rows", JUDGING, "Rows that a query may return.", "N", "100000", ini=True),

@@ -41,7 +41,9 @@ class SqlbenchSession:
         self.config = config
         self.is_worker = hasattr(config, "workerinput")
         self.selection: Selection = read_selection(config)
-        self.spec: str | None = read_option(config, "sqlbench_model")
+        self.checks_golds = bool(config.getoption("sqlbench_check"))
+        """Whether golds are checked in the place of a model's answers."""
+        self.spec: str | None = "gold" if self.checks_golds else read_option(config, "sqlbench_model")
         self.samples = int(read_number(config, "sqlbench_samples", int, 1, least=1))
         self.verdicts: list[Verdict] = []
         """Controller only: one per judged prediction, in the order of their reports."""
@@ -102,6 +104,13 @@ class SqlbenchSession:
                 self._bind(cast(Predictor, self._predictor), suite)
         return cast(Predictor, self._predictor)
 
+    def _open_judge(self, suite: Suite) -> Judge:
+        if self.checks_golds:
+            from pytest_sqlbench.evaluation import check_judge
+
+            return check_judge.open_judge(suite, self.prepared_settings)
+        return open_judge(suite, self.prepared_settings)
+
     def _make_predictor(self, spec: str) -> Predictor:
         from pytest_sqlbench.predictors.registry import make_predictor
 
@@ -140,7 +149,7 @@ class SqlbenchSession:
         """Judge a prediction; a database that cannot be opened is a gold error, since nothing can be judged."""
         judge = self._judges.get(suite.name)
         if judge is None:
-            judge = self._judges[suite.name] = open_judge(suite, self.prepared_settings)
+            judge = self._judges[suite.name] = self._open_judge(suite)
         try:
             verdict = judge.judge(case, prediction)
         except EngineError as error:

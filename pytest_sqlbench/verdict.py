@@ -85,6 +85,8 @@ class Reason(str, Enum):
     NO_ANSWER = "no_answer"
     GOLD_FAILED = "gold_failed"
     GOLD_TIMEOUT = "gold_timeout"
+    GOLD_DOUBTFUL = "gold_doubtful"
+    """Only where golds are checked: they run, and something about them should be looked at."""
     BENCH_FAILED = "bench_failed"
     """Judging itself raised: a fault of this package."""
 

@@ -48,12 +48,14 @@ class GoldChecker:
         return lint_suite(self._suite)
 
     def check(self, case: Case) -> list[Finding]:
-        """Return what is doubtful about one case, the golds run several times.
+        """Return what is doubtful about one case, the golds run several times; texts only where nothing can run.
 
         Raises:
             EngineError: The database cannot be opened.
         """
         found = lint_text(case)
+        if not case.engine or not (case.database or self._suite.databases):
+            return found
         engine = self._engine(case)
         results: list[tuple[str, ResultSet]] = []
         for gold in case.gold:
