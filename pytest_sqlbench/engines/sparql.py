@@ -18,6 +18,9 @@ from pytest_sqlbench.settings import Settings
 GOLD_FACTOR = 10
 """A gold may return this many times the rows and bytes of a prediction."""
 
+FILES = (".nt", ".ttl")
+"""Suffixes of the files that are read: N-Triples and Turtle."""
+
 _ABORTED = "signal 6"
 """How the engine ends where it gets no more memory."""
 
@@ -109,10 +112,12 @@ def open_engine(database: Database, settings: Settings) -> SparqlEngine:
     """Open the graph of a database.
 
     Raises:
-        EngineError: pyoxigraph is not installed, or there is no such file.
+        EngineError: pyoxigraph is not installed, or there is no such file, or it is of another kind.
     """
     if importlib.util.find_spec("pyoxigraph") is None:
         raise EngineError("the engine sparql needs pyoxigraph: pip install 'pytest-sqlbench[sparql]'")
     if database.path is None:
         raise EngineError(f"database {database.name!r} has no file")
+    if database.path.suffix not in FILES:
+        raise EngineError(f"{database.path}: a graph is read from {' or '.join(FILES)}, not {database.path.suffix!r}")
     return SparqlEngine(database.path, settings)

@@ -224,6 +224,8 @@ def test_a_changed_file_is_read_anew(tmp_path: Path) -> None:
 def test_bad_graphs_are_trouble_of_the_bench(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"none\.ttl: no such graph file"):
         open_engine("sparql", Database("g", tmp_path / "none.ttl"), Settings())
+    with pytest.raises(EngineError, match=r"a graph is read from \.nt or \.ttl, not '\.rdf'"):
+        open_engine("sparql", Database("g", tmp_path / "g.rdf"), Settings())
     path = tmp_path / "bad.ttl"
     path.write_text("<http://e/a> <http://e/b> .\n", encoding="utf-8")
     with pytest.raises(EngineError, match=r"bad\.ttl: .* line 1"):
