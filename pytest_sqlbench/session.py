@@ -189,7 +189,8 @@ class SqlbenchSession:
         if cache is not None:
             with suppress(OSError):
                 folder = Path(cache.mkdir("sqlbench"))
-                with tempfile.TemporaryFile(dir=folder):
+                with tempfile.TemporaryFile(dir=folder) as file:
+                    file.write(bytes(2**16))  # a full disk makes an empty file gladly
                     return folder
         self._temporary = tempfile.TemporaryDirectory(prefix="sqlbench-")
         return Path(self._temporary.name)
