@@ -62,6 +62,18 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "--sqlbench-memory-mb", JUDGING, "Megabytes of memory that a predicted query may use.", "N", "1024", ini=True
     ),
+    Option(
+        "--sqlbench-database",
+        JUDGING,
+        "Server that answers the cases of a suite; ${NAME} in it is that environment variable.",
+        "SUITE=URL",
+        ini=True,
+        repeats=True,
+    ),
+    Option("--sqlbench-allow-superuser", JUDGING, "Run predictions on a server even as a role that may do anything."),
+    Option(
+        "--sqlbench-repeat-query", JUDGING, "Run each query N times and flag results that differ.", "N", "1", ini=True
+    ),
     Option("--sqlbench-inprocess", JUDGING, "Run predictions without the guarded child process, for debugging."),
     Option("--sqlbench-samples", MODEL, "Ask the model K times for each case of a suite.", "K", "1", ini=True),
     Option("--sqlbench-limit", SELECTION, "Only the first N cases of each suite.", "N"),

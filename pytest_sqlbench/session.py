@@ -14,6 +14,7 @@ from typing import Any, cast
 import pytest
 
 from pytest_sqlbench.case import Case, Suite, digest_case
+from pytest_sqlbench.databases import check_places, place_suite, read_places
 from pytest_sqlbench.errors import EngineError, ModelError, SqlbenchError, UsageError
 from pytest_sqlbench.evaluation.registry import Judge, open_judge
 from pytest_sqlbench.gating import register_gates
@@ -51,6 +52,8 @@ class SqlbenchSession:
         """Every suite that was met, by the path of its manifest."""
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self.settings = read_settings(config)
+        with usage_errors():
+            self.places = read_places(read_option(config, "sqlbench_database") or ())
         self._cache_dir: Path | None = None
         self._judges: dict[str, Judge] = {}
         self._predictor: Predictor | None = None
@@ -66,7 +69,7 @@ class SqlbenchSession:
         path = path.absolute()
         suite = self.suites.get(path)
         if suite is None:
-            suite = self.suites[path] = load_suite(path)
+            suite = self.suites[path] = place_suite(load_suite(path), self.places)
             if self.spec is not None:
                 self._bind(self.predictor, suite)
         return suite
@@ -224,6 +227,7 @@ class SqlbenchSession:
                 suite = self.load(path)
                 if not self.config.option.collectonly:
                     self.prepare(suite)
+            check_places(self.places, (suite.name for suite in self.suites.values()))
 
     def pytest_report_header(self) -> list[str]:
         """Say in one line what is measured."""
@@ -331,6 +335,8 @@ def read_settings(config: pytest.Config) -> Settings:
             also=parse_presets(read_option(config, "sqlbench_also") or ""),
             extraction=read_choice(config, "sqlbench_extract", ("full", "fences", "off"), "full"),  # type: ignore[arg-type]
             runs_in_process=bool(config.getoption("sqlbench_inprocess")),
+            allows_superuser=bool(config.getoption("sqlbench_allow_superuser")),
+            repeats_queries=int(read_number(config, "sqlbench_repeat_query", int, 1, least=1)),
         )
 
 

@@ -165,3 +165,20 @@ def connect_mariadb(url: str) -> Any:
 
     parts = urlsplit(url)
     return pymysql.connect(host=parts.hostname, port=parts.port or 3306, user=parts.username or "", autocommit=True)
+
+
+def build_postgres(url: str, script: str) -> tuple[str, str]:
+    """Run the corpus's script under a name of its own; return the URLs of its superuser and of its reader.
+
+    A backend of an earlier test may still be busy in its database, which could then not be dropped.
+    """
+    import psycopg
+
+    name = f"bench_{time.time_ns()}"
+    head, tail = script.replace("bench", name).split(f"\\c {name}")
+    place = f"{url.rsplit('/', 1)[0]}/{name}"
+    for where, part in ((url, head), (place, tail)):
+        with psycopg.connect(where, autocommit=True) as connection:
+            for statement in filter(str.strip, part.split(";")):
+                connection.execute(statement)
+    return place, place.replace("postgres@", f"{name}_ro@")

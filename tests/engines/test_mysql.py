@@ -30,6 +30,8 @@ CREATE USER reader@'%';
 GRANT SELECT, SHOW VIEW ON boats.* TO reader@'%';
 """
 BENCH = """
+DROP DATABASE IF EXISTS bench;
+DROP USER IF EXISTS bench_ro@'%';
 CREATE DATABASE bench;
 CREATE TABLE bench.singer(id int PRIMARY KEY, name text, country text, age int);
 INSERT INTO bench.singer SELECT seq, concat('name', seq), elt(1 + seq % 3, 'France', 'USA', 'UK'), 18 + seq % 60

@@ -18,6 +18,7 @@ from pytest_sqlbench.errors import EngineError, UsageError
 from pytest_sqlbench.result import Limits, QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
 from tests.engines.attacks import SETTINGS, check, read_attacks
+from tests.engines.servers import build_postgres
 from tests.shared_data import shared
 
 psycopg: Any = pytest.importorskip("psycopg")
@@ -213,15 +214,9 @@ def test_secrets_come_from_the_environment_and_stay_there(url: str, monkeypatch:
 
 def test_every_statement_of_the_corpus_is_contained(postgres_url: str) -> None:
     path = shared("attacks/postgres.jsonl")
-    head, tail = shared("attacks/setup_postgres.sql").read_text().split("\\c bench")
-    place = postgres_url.rsplit("/", 1)[0] + "/bench"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(head)
-    with psycopg.connect(place, autocommit=True) as connection:
-        for statement in filter(str.strip, tail.split(";")):
-            connection.execute(statement)
+    place, reader = build_postgres(postgres_url, shared("attacks/setup_postgres.sql").read_text())
     before = _dump(place)
-    engine = open_engine(Database("bench", url=place.replace("postgres@", "bench_ro@")), SETTINGS)
+    engine = open_engine(Database("bench", url=reader), SETTINGS)
     failures = []
     for attack in read_attacks(path, path.parent):
         try:
