@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -194,20 +193,12 @@ class Gatekeeper:
         """Return the run so far; where it comes from is worked out only if the run is kept or compared."""
         session = self._session
         verdicts = tuple(session.verdicts)
-        have = {verdict.suite for verdict in verdicts}
-        suites = [suite for path, suite in session.suites.items() if suite.name in have or self._is_expected(path)]
+        suites = session.suites.values()
         if self.options.needs_origin:
             origin = describe_origin(session, suites)
         else:
             origin = Fingerprint(suites={suite.name: SuiteFacts(cases=len(session.pick(suite))) for suite in suites})
         return Run(verdicts, origin, cost_per_case_usd=measure_cost(verdicts))
-
-    def _is_expected(self, path: Path) -> bool:
-        """True if a suite without a verdict should have had one: it was named, and pytest was not told to ignore it."""
-        root = self._config.rootpath
-        places = [place for place in (path, *path.parents) if place.is_relative_to(root) and place != root]
-        ignore = self._config.hook.pytest_ignore_collect
-        return not any(ignore(collection_path=place, config=self._config) for place in places)
 
     # --- the end
 
@@ -236,6 +227,8 @@ class Gatekeeper:
     def describe(self) -> list[Line]:
         """Return the lines that stand below the summary."""
         lines: list[Line] = []
+        if self._config.option.collectonly:
+            return lines
         if self.comparison is not None:
             lines += [(line, None) for line in describe_comparison(self.comparison)]
         if self.rules or self.results:

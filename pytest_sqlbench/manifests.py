@@ -31,7 +31,14 @@ def find_manifests(config: pytest.Config) -> list[Path]:
             if not is_manifest(path):
                 raise UsageError(f"{path}:1: is no suite manifest: a manifest has the line 'sqlbench: 1' at its top")
             found[path.absolute()] = None
-    return list(found)
+    return [path for path in found if not _is_ignored(config, path)]
+
+
+def _is_ignored(config: pytest.Config, path: Path) -> bool:
+    """True if an option or a conftest.py keeps pytest from a file, or from a folder above it."""
+    places = [place for place in (path, *path.parents) if place.is_relative_to(config.rootpath)]
+    ignore = config.hook.pytest_ignore_collect
+    return any(ignore(collection_path=place, config=config) for place in places if place != config.rootpath)
 
 
 def _walk(top: Path, skipped: list[str]) -> Iterator[Path]:
