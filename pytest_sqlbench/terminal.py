@@ -59,15 +59,23 @@ class Terminal:
         self._print(terminalreporter)
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
-        from pytest_sqlbench.report.summary import describe_summary
+        from pytest_sqlbench.report.summary import describe_fingerprint, describe_summary, describe_trouble
 
         gates = self._session.gatekeeper.describe()
         if not self._session.verdicts and not gates:
             return
         reporter.section("sqlbench", sep="-")
         if self._session.verdicts:
-            for line in describe_summary(self._session.verdicts):
+            head, *lines = describe_summary(self._session.verdicts)
+            reporter.write_line(head, bold=True)
+            for line in lines:
                 reporter.write_line(line)
+            if trouble := describe_trouble(self._session.verdicts):
+                reporter.write_line(trouble, red=True, bold=True)
+            run = self._session.gatekeeper.run
+            if run is not None:
+                for line in describe_fingerprint(run.fingerprint):
+                    reporter.write_line(line)
         for line, is_good in gates:
             reporter.write_line(line, green=is_good is True, red=is_good is False, bold=is_good is False)
 

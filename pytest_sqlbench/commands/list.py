@@ -7,7 +7,7 @@ import argparse
 from pytest_sqlbench.baseline import list_saved, load_run
 from pytest_sqlbench.commands.gates import add_storage_argument
 from pytest_sqlbench.errors import BaselineError
-from pytest_sqlbench.report.summary import align, show_rate
+from pytest_sqlbench.report.tables import align, show_rate
 from pytest_sqlbench.run import Run, accuracy, count_missing
 
 HELP = "List the saved runs with their accuracy."

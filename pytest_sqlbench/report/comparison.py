@@ -8,7 +8,7 @@ from pytest_sqlbench.comparison import Comparison, Pair, is_graded, measure_diff
 from pytest_sqlbench.gate import GateResult
 from pytest_sqlbench.report.cells import fold
 from pytest_sqlbench.report.failure import headline
-from pytest_sqlbench.report.summary import align
+from pytest_sqlbench.report.tables import align
 from pytest_sqlbench.run import Tally
 
 SHOWN_CASES = 10

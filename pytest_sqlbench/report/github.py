@@ -10,7 +10,7 @@ from pytest_sqlbench.gate import GateResult
 from pytest_sqlbench.report.cells import fold
 from pytest_sqlbench.report.comparison import HEAD, table_rows
 from pytest_sqlbench.report.failure import headline
-from pytest_sqlbench.report.summary import show_rate
+from pytest_sqlbench.report.tables import show_rate
 from pytest_sqlbench.run import Run, accuracy, split_by_suite
 from pytest_sqlbench.verdict import Verdict
 

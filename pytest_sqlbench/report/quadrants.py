@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_sqlbench.report.summary import align, show_rate
+from pytest_sqlbench.report.tables import align, show_rate
 from pytest_sqlbench.run import accuracy, split_by_suite
 from pytest_sqlbench.verdict import Outcome, Verdict
 

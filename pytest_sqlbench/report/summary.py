@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from pytest_sqlbench.report.cells import fold
 from pytest_sqlbench.report.clauses import describe_clause_scores
-from pytest_sqlbench.run import Score, accuracy, split_by_slice, split_by_suite
+from pytest_sqlbench.report.quadrants import describe_quadrants
+from pytest_sqlbench.report.tables import align, show_rate, wrap
+from pytest_sqlbench.run import Fingerprint, accuracy, split_by_slice, split_by_suite
 from pytest_sqlbench.verdict import Outcome, Verdict
 
 SHOWN_SLICES = 12
@@ -28,8 +29,6 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     Raises:
         ValueError: There is no verdict.
     """
-    from pytest_sqlbench.report.quadrants import describe_quadrants  # which sets its table as this module does
-
     if not verdicts:
         raise ValueError("a summary of no verdicts says nothing")
     suites = split_by_suite(verdicts)
@@ -45,23 +44,6 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     lines += _reasons(verdicts)
     lines += _suspicious(verdicts)
     lines += _slowest(verdicts)
-    return lines
-
-
-def show_rate(score: Score) -> tuple[str, str]:
-    """Return a rate and its interval in per cent, as in ``("87.5 %", "69.0 to 95.7")``."""
-    return f"{100 * score.value:.1f} %", f"{100 * score.low:.1f} to {100 * score.high:.1f}"
-
-
-def align(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Align a table: the first column to the left, all others to the right, two spaces between."""
-    table = [list(row) for row in rows]
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    lines: list[str] = []
-    for row in table:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
     return lines
 
 
@@ -82,7 +64,7 @@ def _readings(verdicts: Sequence[Verdict]) -> list[str]:
     for name in names:
         right = sum(verdict.scores.get(name, 0.0) for verdict in asked)
         cells.append(f"{name.removeprefix('policy:')} {100 * right / len(asked):.1f} % of {len(asked):,}")
-    return _wrap("also", cells, "") if cells else []
+    return wrap("also", cells, "") if cells else []
 
 
 def _slices(verdicts: Sequence[Verdict]) -> list[str]:
@@ -96,7 +78,7 @@ def _slices(verdicts: Sequence[Verdict]) -> list[str]:
         score = accuracy(group)
         cells.append(f"{name} {100 * score.value:.1f} % of {score.n:,}")
     more = f" (and {len(groups) - len(largest)} smaller)" if len(groups) > len(largest) else ""
-    return _wrap("slices", cells, more)
+    return wrap("slices", cells, more)
 
 
 def _reasons(verdicts: Sequence[Verdict]) -> list[str]:
@@ -109,7 +91,7 @@ def _reasons(verdicts: Sequence[Verdict]) -> list[str]:
         return []
     cells = [f"{reason} {n:,}" for reason, n in counts.most_common(SHOWN_REASONS)]
     more = f" (and {len(counts) - SHOWN_REASONS} more)" if len(counts) > SHOWN_REASONS else ""
-    return _wrap("reasons", cells, more)
+    return wrap("reasons", cells, more)
 
 
 def _suspicious(verdicts: Sequence[Verdict]) -> list[str]:
@@ -120,7 +102,7 @@ def _suspicious(verdicts: Sequence[Verdict]) -> list[str]:
         if verdict.outcome is Outcome.CORRECT and flag not in ("vacuous", "ties")
     )
     cells = [f"{flag} {n:,}" for flag, n in counts.most_common(6)]
-    return _wrap("right, but", cells, "") if cells else []
+    return wrap("right, but", cells, "") if cells else []
 
 
 def _slowest(verdicts: Sequence[Verdict]) -> list[str]:
@@ -130,16 +112,31 @@ def _slowest(verdicts: Sequence[Verdict]) -> list[str]:
         for verdict in slow
         if verdict.gold_ms + verdict.predicted_ms >= SLOW_MS
     ]
-    return _wrap("slowest", cells, "") if cells else []
+    return wrap("slowest", cells, "") if cells else []
 
 
-def _wrap(label: str, cells: Sequence[str], more: str, width: int = 100) -> list[str]:
-    """Set cells behind a label, as many a line as fit, later lines under the first cell."""
-    indent = 12
-    lines = [f"{label:<{indent}}"]
-    for index, cell in enumerate(cells):
-        text = fold(cell, width - indent) + ("," if index < len(cells) - 1 else more)
-        if len(lines[-1]) > indent and len(lines[-1]) + len(text) + 1 > width:
-            lines.append(" " * indent)
-        lines[-1] += text if len(lines[-1]) == indent else f" {text}"
-    return lines
+def describe_trouble(verdicts: Sequence[Verdict]) -> str:
+    """Say how many cases the bench failed on, and why; empty where there is none."""
+    troubled = [verdict for verdict in verdicts if verdict.is_trouble]
+    if not troubled:
+        return ""
+    counts = Counter(verdict.reason.value.replace("_", " ") for verdict in troubled if verdict.reason is not None)
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts.most_common())
+    return f"trouble     {len(troubled):,} of {len(verdicts):,} could not be judged and count as not right: {reasons}"
+
+
+def describe_fingerprint(origin: Fingerprint) -> list[str]:
+    """Say by what the run was made: everything that has to be the same for two runs to be compared."""
+    cells = [f"model {origin.model}" if origin.model else "", f"extraction {origin.extraction}"]
+    policies = sorted({facts.policy for facts in origin.suites.values()})
+    cells.append(f"policy {', '.join(policies[:2])}" + (f" and {len(policies) - 2} more" if len(policies) > 2 else ""))
+    cells += [f"{name} {version}" for name, version in sorted(origin.engines.items())]
+    databases = sorted(
+        {f"{name} {digest[:8]}" for facts in origin.suites.values() for name, digest in facts.databases.items()}
+    )
+    if databases:
+        more = f" and {len(databases) - 4} more" if len(databases) > 4 else ""
+        cells.append(f"data {', '.join(databases[:4])}{more}")
+    cells += [origin.selection, f"samples {origin.samples}" if origin.samples > 1 else ""]
+    cells.append(f"pytest-sqlbench {origin.plugin}")
+    return wrap("made by", [cell for cell in cells if cell and cell != "policy "], "")
