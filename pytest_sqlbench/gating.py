@@ -190,11 +190,11 @@ class Gatekeeper:
         return "", "a gate is missed (=force writes it all the same)" if missed else ""
 
     def make_run(self) -> Run:
-        """Return the run so far; where it comes from is worked out only if the run is kept or compared."""
+        """Return the run so far, and where it comes from if anything was judged."""
         session = self._session
         verdicts = tuple(session.verdicts)
         suites = session.suites.values()
-        if self.options.needs_origin:
+        if verdicts or self.options.needs_origin:
             origin = describe_origin(session, suites)
         else:
             origin = Fingerprint(suites={suite.name: SuiteFacts(cases=len(session.pick(suite))) for suite in suites})

@@ -68,7 +68,13 @@ def _readings(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _slices(verdicts: Sequence[Verdict]) -> list[str]:
-    groups = [(name, group) for name, group in split_by_slice(verdicts).items() if len(group) < len(verdicts)]
+    sizes = Counter(verdict.suite for verdict in verdicts)
+    groups = [
+        (name, group)
+        for name, group in split_by_slice(verdicts).items()
+        if len(group) < len(verdicts)
+        and not (len({one.suite for one in group}) == 1 and len(group) == sizes[group[0].suite])
+    ]
     groups = [pair for pair in groups if any(one.outcome is not Outcome.UNSCORABLE for one in pair[1])]
     if not groups:
         return []
@@ -132,7 +138,9 @@ def describe_fingerprint(origin: Fingerprint) -> list[str]:
     cells.append(f"policy {', '.join(policies[:2])}" + (f" and {len(policies) - 2} more" if len(policies) > 2 else ""))
     cells += [f"{name} {version}" for name, version in sorted(origin.engines.items())]
     databases = sorted(
-        {f"{name} {digest[:8]}" for facts in origin.suites.values() for name, digest in facts.databases.items()}
+        f"{suite if name == 'main' else name} {digest[:8]}"
+        for suite, facts in origin.suites.items()
+        for name, digest in facts.databases.items()
     )
     if databases:
         more = f" and {len(databases) - 4} more" if len(databases) > 4 else ""
