@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 AGGREGATES = ("", "MAX", "MIN", "COUNT", "SUM", "AVG")
@@ -70,13 +71,16 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def column_name(table: WebTable, column: int) -> str:
-    """Spell a column for SQL by its header; by ``colN`` where an earlier column has the same header."""
-    header = table.headers[column]
-    folded = header.casefold()
-    if not header or any(other.casefold() == folded for other in table.headers[:column]):
-        return f"col{column}"
-    return quote(header)
+@lru_cache(maxsize=256)
+def column_names(table: WebTable) -> tuple[str, ...]:
+    """Spell every column for SQL by its header; by ``colN`` where an earlier column has the same header."""
+    names = []
+    seen = {""}
+    for column, header in enumerate(table.headers):
+        folded = header.casefold()
+        names.append(f"col{column}" if folded in seen else quote(header))
+        seen.add(folded)
+    return tuple(names)
 
 
 def literal(value: object) -> str:
@@ -97,12 +101,13 @@ def render_sql(form: LogicalForm, table: WebTable) -> str:
     >>> render_sql(LogicalForm(0, 3, (Condition(1, 1, 21),)), table)
     'SELECT COUNT("Player") FROM "table_1_7_2" WHERE "No." > 21'
     """
-    column = column_name(table, form.sel)
+    names = column_names(table)
+    column = names[form.sel]
     selected = f"{AGGREGATES[form.agg]}({column})" if form.agg else column
     text = f'SELECT {selected} FROM "{table.name}"'
     if form.conds:
         text += " WHERE " + " AND ".join(
-            f"{column_name(table, column)} {OPERATORS[operator]} {literal(value)}"
+            f"{names[column]} {OPERATORS[operator]} {literal(value)}"
             for column, operator, value in form.conds
         )
     return text
@@ -110,6 +115,6 @@ def render_sql(form: LogicalForm, table: WebTable) -> str:
 
 def describe_table(table: WebTable) -> str:
     """Write the table's DDL with its real headers, as a prompt may show it."""
-    columns = ", ".join(f"{column_name(table, number)} {kind}" for number, kind in enumerate(table.types))
+    columns = ", ".join(f"{name} {kind}" for name, kind in zip(column_names(table), table.types, strict=True))
     title = f"-- {' '.join(table.title.split())}\n" if table.title else ""
     return f'{title}CREATE TABLE "{table.name}" ({columns});'
