@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -51,10 +51,12 @@ class WebTable:
     rows: int = -1
     """How many rows the tables file gives it; -1 where it gives none."""
 
-    @property
-    def name(self) -> str:
-        """Its name in the published databases: ``table_1_10015132_11``."""
-        return sql_name(self.id)
+    name: str = field(init=False, default="")
+    """Its name in the published databases: ``table_1_10015132_11``."""
+
+    def __post_init__(self) -> None:
+        """Spell the name once: every statement needs it."""
+        object.__setattr__(self, "name", sql_name(self.id))
 
 
 def sql_name(table_id: str) -> str:

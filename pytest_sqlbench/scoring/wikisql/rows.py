@@ -63,6 +63,9 @@ def explain_rows(gold: Sequence[Any], predicted: Sequence[tuple[Any, ...]]) -> M
     if predicted and len(predicted[0]) > 1:
         return Match(False, Reason.EXTRA_COLUMNS, f"{len(predicted[0])} columns, the gold has 1")
     cells = [row[0] for row in predicted]
+    if len(gold) == len(cells) == 1:  # most answers
+        detail = f"{_short(cells[0])} is not {_short(gold[0])}"
+        return Match(False, Reason.VALUES, detail, missing=((gold[0],),), extra=((cells[0],),), missing_n=1, extra_n=1)
     gold_counts, counts = Counter(gold), Counter(cells)
     missing, extra = list((gold_counts - counts).elements()), list((counts - gold_counts).elements())
     if gold_counts == counts:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 from pytest_sqlbench.logical_form import AGGREGATES, OPERATORS, LogicalForm, WebTable
@@ -66,7 +67,7 @@ def compile_form(form: LogicalForm, table: WebTable, mode: Mode) -> Statement | 
 
     Column and operator names come from closed lists, never from the form's text, so nothing can be injected.
     """
-    columns = {f"col{index}": kind for index, kind in enumerate(table.types)}
+    columns = _column_types(table)
     selected = f"col{form.sel}"
     if selected not in columns:
         return QueryFailure(Status.NO_SUCH_COLUMN, f"no column {form.sel!r}: the table has {len(columns)}")
@@ -94,6 +95,11 @@ def compile_form(form: LogicalForm, table: WebTable, mode: Mode) -> Statement | 
     return Statement(_select(table, f"{aggregate}({selected})" if aggregate else selected, tests), values)
 
 
+@lru_cache(maxsize=256)
+def _column_types(table: WebTable) -> Mapping[str, str]:
+    return {f"col{index}": kind for index, kind in enumerate(table.types)}
+
+
 def same_statement(gold: LogicalForm, predicted: LogicalForm, table: WebTable) -> bool:
     """Decide whether two forms give the same text once their values are normalised: the rule of mode ``seed``."""
     one, other = compile_form(gold, table, "seed"), compile_form(predicted, table, "seed")
@@ -113,7 +119,7 @@ def _official_value(value: object, is_real: bool) -> object:
 
 
 def _strict(
-    form: LogicalForm, table: WebTable, columns: dict[str, str], selected: str, aggregate: str
+    form: LogicalForm, table: WebTable, columns: Mapping[str, str], selected: str, aggregate: str
 ) -> Statement | QueryFailure:
     tests, values = [], []
     for column, operator, value in form.conds:
@@ -134,7 +140,7 @@ def _strict(
     return Statement(_select(table, f"{aggregate}({selected})" if aggregate else selected, tests), values)
 
 
-def _test(columns: dict[str, str], column: object, operator: object) -> str | QueryFailure:
+def _test(columns: Mapping[str, str], column: object, operator: object) -> str | QueryFailure:
     name = f"col{column}"
     if name not in columns:
         return QueryFailure(Status.NO_SUCH_COLUMN, f"no column {column!r}: the table has {len(columns)}")

@@ -72,8 +72,9 @@ def _spelled(tokens: list[Token], table: WebTable, mode: Mode) -> list[str]:
         if token.kind == "string":
             text = token.text.lower()
         elif token.kind == "quoted" and token.text[0] == '"' and token.value.casefold() not in known:
-            if mode != "strict" or _before_value(tokens, place):
-                text = _text(token.value.lower())
+            is_value = mode != "strict" or _before_value(tokens, place)
+            # back ticks always mean a name; SQLite would take "Nope" for a text where no column is called so
+            text = _text(token.value.lower()) if is_value else f"`{token.value.replace('`', '``')}`"
         elif token.kind == "word" and token.text.lower() == "table":
             text = '"table"'
         spelled.append(text)
