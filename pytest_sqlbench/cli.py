@@ -15,6 +15,8 @@ COMMANDS: dict[str, str] = {
     "compare": "pytest_sqlbench.commands.compare",
     "list": "pytest_sqlbench.commands.list",
     "merge": "pytest_sqlbench.commands.merge",
+    "predictions": "pytest_sqlbench.commands.predictions",
+    "prompt": "pytest_sqlbench.commands.prompt",
     "show": "pytest_sqlbench.commands.show",
 }
 """Subcommand to the module that has ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``."""

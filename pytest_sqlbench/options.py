@@ -34,10 +34,40 @@ class Option:
         return self.flag.lstrip("-").replace("-", "_")
 
 
-MODEL, JUDGING, SELECTION, GATE, RUNS, OUTPUT = "Models", "Judging", "Selection", "Gate", "Saved runs", "Output"
+MODEL, CALLS, JUDGING, SELECTION = "Models", "Calls and their store", "Judging", "Selection"
+GATE, RUNS, OUTPUT = "Gate", "Saved runs", "Output"
 
 OPTIONS: tuple[Option, ...] = (
     Option("--sqlbench-model", MODEL, "Model that answers, SCHEME:REST.", "SPEC", ini=True),
+    Option("--sqlbench-base-url", MODEL, "Base URL of an OpenAI-compatible server.", "URL", ini=True),
+    Option("--sqlbench-key-variable", MODEL, "Environment variable with the key.", "NAME", "OPENAI_API_KEY", ini=True),
+    Option("--sqlbench-api", MODEL, "How openai: models are asked: chat, completion.", "HOW", "chat", ini=True),
+    Option("--sqlbench-temperature", MODEL, "Sampling temperature.", "X", "0", ini=True),
+    Option("--sqlbench-max-tokens", MODEL, "Tokens that a reply may have.", "N", "1024", ini=True),
+    Option("--sqlbench-stop", MODEL, "Text at which the model stops.", "TEXT", ini=True, repeats=True),
+    Option("--sqlbench-extra-body", MODEL, "Further fields of the request; null removes one.", "JSON", ini=True),
+    Option("--sqlbench-prompt", MODEL, "Prompt template that overrides those of the suites.", "PATH", ini=True),
+    Option("--sqlbench-prompt-rows", MODEL, "Sample rows of each table in the prompt.", "N", "0", ini=True),
+    Option("--sqlbench-prompt-limit", MODEL, "Characters that a prompt may have.", "N", "400000", ini=True),
+    Option("--sqlbench-model-timeout", CALLS, "Seconds that one call may take.", "S", "60", ini=True),
+    Option("--sqlbench-concurrency", CALLS, "Calls at once.", "N", "32", ini=True),
+    Option("--sqlbench-retries", CALLS, "Further calls after a failure that may pass.", "N", "4", ini=True),
+    Option("--sqlbench-rpm", CALLS, "Calls in any 60 seconds.", "N", ini=True),
+    Option("--sqlbench-tpm", CALLS, "Tokens in any 60 seconds.", "N", ini=True),
+    Option("--sqlbench-max-cost", CALLS, "US dollars that the calls of a run may cost.", "USD", ini=True),
+    Option("--sqlbench-max-failures", CALLS, "Unanswered cases in a row that end all calls.", "N", "10", ini=True),
+    Option("--sqlbench-prices", CALLS, "File of prices that come before the shipped ones.", "PATH", ini=True),
+    Option(
+        "--sqlbench-store",
+        CALLS,
+        "Where answers are kept; none: only in memory.",
+        "PATH",
+        ".sqlbench/predictions.db",
+        ini=True,
+    ),
+    Option("--sqlbench-refresh", CALLS, "Ask every case again, whatever the store has."),
+    Option("--sqlbench-offline", CALLS, "Make no call: a case that the store does not have is an error."),
+    Option("--sqlbench-generate-only", CALLS, "Ask for every case and judge none."),
     Option(
         "--sqlbench-extract",
         JUDGING,

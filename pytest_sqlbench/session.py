@@ -83,8 +83,9 @@ class SqlbenchSession:
         """The model that ``--sqlbench-model`` names; raises `UsageError` if it cannot be made."""
         if self._predictor is None:
             assert self.spec is not None  # asked for only where a model was named
-            made = self.config.hook.pytest_sqlbench_make_model(config=self.config, spec=self.spec)
-            self._predictor = cast(Predictor, made) if made is not None else self._make_predictor(self.spec)
+            from pytest_sqlbench.prefetch import open_model
+
+            self._predictor = open_model(self, self.spec)
         return self._predictor
 
     @property
@@ -98,14 +99,24 @@ class SqlbenchSession:
         return self.spec or str(getattr(self._predictor, "name", ""))
 
     def adopt_model(self, value: object) -> Predictor:
-        """Use what the fixture ``sqlbench_model`` returned: a predictor, or a callable that takes a case."""
+        """Use what the fixture ``sqlbench_model`` returned: a spec, a predictor, or a callable that takes a case.
+
+        A spec, or a predictor made by this package, is asked ahead by many threads and its answers are kept. A
+        callable is called where the test runs: it may stand on what other fixtures made for that thread.
+        """
         from pytest_sqlbench.predictors.python import adopt
+        from pytest_sqlbench.prefetch import keep_answers, open_model
 
         if self._predictor is None:
-            self._predictor = value if hasattr(value, "predict") else adopt("sqlbench_model", value)  # type: ignore[assignment]
+            if isinstance(value, str):
+                self._predictor = open_model(self, value)
+            elif hasattr(value, "fingerprint"):
+                self._predictor = keep_answers(self, cast(Predictor, value))
+            else:
+                self._predictor = adopt("sqlbench_model", value)
             for suite in self.suites.values():
-                self._bind(cast(Predictor, self._predictor), suite)
-        return cast(Predictor, self._predictor)
+                self._bind(self._predictor, suite)
+        return self._predictor
 
     def _open_judge(self, suite: Suite) -> Judge:
         if self.checks_golds:
@@ -114,18 +125,15 @@ class SqlbenchSession:
             return check_judge.open_judge(suite, self.prepared_settings)
         return open_judge(suite, self.prepared_settings)
 
-    def _make_predictor(self, spec: str) -> Predictor:
-        from pytest_sqlbench.predictors.registry import make_predictor
-
-        given = self.config.getoption("sqlbench_model") is not None
-        inipath = self.config.inipath
-        base = self.config.invocation_params.dir if given or inipath is None else inipath.parent
-        return make_predictor(spec, base)
-
     def _bind(self, predictor: Predictor, suite: Suite) -> None:
         from pytest_sqlbench.predictors.registry import bind_suite
 
         bind_suite(predictor, suite)
+
+    def describe_model(self) -> list[str]:
+        """Say for the summary what the answers of this run cost; nothing for a model that makes no calls."""
+        describe = getattr(self._predictor, "describe", None)
+        return list(describe()) if describe is not None else []
 
     def predict(self, case: Case, sample: int = 0) -> Prediction:
         """Ask the model for the n-th answer to a case; raise `ModelError` if it gives none."""

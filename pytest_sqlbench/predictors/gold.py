@@ -12,6 +12,7 @@ class GoldPredictor:
     """Answers with the first gold query, and with the structured gold where the format has one."""
 
     name = "gold"
+    is_instant = True
 
     def predict(self, case: Case, sample: int = 0) -> Prediction:
         """Answer with ``case.gold[0]``; ``case.facts["gold_facts"]`` becomes the structured answer."""

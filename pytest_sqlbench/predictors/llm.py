@@ -23,15 +23,17 @@ class LlmPredictor:
         self._model = model
         self._options = options
         self._book = PromptBook(options)
+        self._by_suite: dict[str, ModelOptions] = {}
         self._known = set(getattr(getattr(model, "Options", None), "model_fields", ()))
 
     def bind_suite(self, suite: Suite) -> None:
         """Take note of the suite, for the prompts of its cases and what its manifest says of the model."""
+        self._by_suite[suite.name] = self._options.for_suite(suite)
         self._book.add_suite(suite)
 
     def fingerprint(self, case: Case) -> Fingerprint:
         """Say what decides the answer: the options that this model takes, and the prompt."""
-        return Fingerprint(json.dumps(self._parameters(), sort_keys=True), self._book.write(case).hash)
+        return Fingerprint(json.dumps(self._parameters(case), sort_keys=True), self._book.write(case).hash)
 
     def predict(self, case: Case, sample: int = 0) -> Prediction:
         """Ask once.
@@ -41,7 +43,7 @@ class LlmPredictor:
         """
         prompt = self._book.write(case)
         try:
-            response = self._model.prompt(prompt.text, stream=False, **self._parameters())
+            response = self._model.prompt(prompt.text, stream=False, **self._parameters(case))
             text = str(response.text())
             usage = _usage_of(response)
         except Exception as error:  # a plugin may raise anything
@@ -50,8 +52,8 @@ class LlmPredictor:
             raise CallError(f"{self.name}: {name}: {error}", trying) from error
         return Prediction(text, usage)
 
-    def _parameters(self) -> dict[str, Any]:
-        options = self._options
+    def _parameters(self, case: Case) -> dict[str, Any]:
+        options = self._by_suite.get(case.suite, self._options)
         said = {"temperature": options.temperature, "max_tokens": options.max_tokens, **options.extra_body}
         return {name: value for name, value in said.items() if name in self._known and value is not None}
 

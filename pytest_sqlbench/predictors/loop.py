@@ -28,12 +28,11 @@ class EventLoop:
             TimeoutError: It took longer than ``timeout_s``; it is cancelled.
             CallError: The loop was closed meanwhile.
         """
-        limited = coroutine if timeout_s is None else asyncio.wait_for(coroutine, timeout_s)
         with self._lock:
             if self._is_closed:
                 coroutine.close()
                 raise CallError("cancelled")
-            future = asyncio.run_coroutine_threadsafe(_awaited(limited), self._running())
+            future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(coroutine, timeout_s), self._running())
         try:
             result: T = future.result()
             return result
@@ -60,25 +59,30 @@ class EventLoop:
         return self._loop
 
 
-async def _awaited(awaitable: Any) -> Any:
-    return await awaitable
-
-
 async def _wind_up(last: Coroutine[Any, Any, None] | None) -> None:
-    others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
     try:
+        await _cancel_all()
         if last is not None:
             await last
+            await _cancel_all()
     finally:
         asyncio.get_running_loop().stop()
+
+
+async def _cancel_all() -> None:
+    for _ in range(10):  # a task that is cancelled may start others to tidy up
+        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        if not others:
+            return
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
+        loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()

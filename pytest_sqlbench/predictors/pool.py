@@ -113,6 +113,8 @@ class Pool:
 
     def close(self) -> None:
         """Make no further call, cancel what can be cancelled, and wake everyone who waits. Twice is allowed."""
+        if self._caller.stopped.is_set():
+            return
         self._caller.stopped.set()
         with self._lock:
             self._urgent.clear()

@@ -19,6 +19,9 @@ class RecordedPredictor:
     it has to be bound first, and their number is checked against it.
     """
 
+    is_instant = True
+    """It answers by itself at once: no pool, no store."""
+
     def __init__(self, name: str, path: Path, records: list[Record]) -> None:
         """Index the records.
 

@@ -184,6 +184,7 @@ def _from_object(path: Path, line: int, value: dict[str, Any], key: str) -> Reco
     answer = value[name] if name else None
     is_structured = isinstance(answer, (dict, list))
     text = json.dumps(answer, ensure_ascii=False) if is_structured else None if answer is None else str(answer)
+    is_odd = is_structured or name is None or (answer is None and bool(value.get("error")))
     id_key = next((name for name in ID_KEYS if value.get(name) not in (None, "")), None)
     position_key = next((name for name in POSITION_KEYS if value.get(name) not in (None, "")), None)
     case = key or (str(value[id_key]) if id_key else "")
@@ -197,7 +198,7 @@ def _from_object(path: Path, line: int, value: dict[str, Any], key: str) -> Reco
         usage=_usage(value),
         latency_ms=_number(value.get("latency_ms")),
         finish_reason=str(value.get("finish_reason") or ""),
-        facts=value if is_structured or name is None or (answer is None and value.get("error")) else None,
+        facts=value["facts"] if value.get("facts") is not None else value if is_odd else None,
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from pytest_sqlbench.case import Suite
-from pytest_sqlbench.errors import CaseError
-from pytest_sqlbench.suites.manifest import read_manifest
+from pytest_sqlbench.errors import CaseError, UsageError
+from pytest_sqlbench.suites.manifest import Manifest, read_manifest
 
 FORMATS: dict[str, str] = {
     "": "pytest_sqlbench.suites.own",
@@ -35,7 +36,18 @@ def load_suite(path: Path | str) -> Suite:
         raise manifest.error("format", f"unknown format {manifest.format!r}. Known: {known}.")
     suite = cast(Suite, import_module(FORMATS[manifest.format]).read_suite(manifest))
     _check_ids(suite)
-    return suite
+    return _with_model(suite, manifest) if "model" in manifest.top else suite
+
+
+def _with_model(suite: Suite, manifest: Manifest) -> Suite:
+    """Add what the manifest says of how its model is asked: ``settings["model"]``."""
+    from pytest_sqlbench.predictors.options import read_model_settings
+
+    try:
+        said = read_model_settings(manifest.top["model"])
+    except UsageError as error:
+        raise manifest.error("model", str(error)) from error
+    return replace(suite, settings={**suite.settings, "model": said})
 
 
 def _check_ids(suite: Suite) -> None:

@@ -14,8 +14,10 @@ import pytest_sqlbench.collection
 import pytest_sqlbench.engines.build
 import pytest_sqlbench.engines.sqlite
 import pytest_sqlbench.evaluation.execution
+import pytest_sqlbench.predictors.openai
 import pytest_sqlbench.predictors.python
 import pytest_sqlbench.predictors.recorded
+import pytest_sqlbench.prefetch
 import pytest_sqlbench.report.summary
 import pytest_sqlbench.scoring.explain
 import pytest_sqlbench.suites.own

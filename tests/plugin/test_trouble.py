@@ -120,10 +120,10 @@ def test_missing_predictions_are_named_and_counted(project: Project, workers: tu
 
 def test_a_worker_that_dies_loses_no_case(project: Project) -> None:
     project.write(
-        "dies.py",
-        "import os\n\ndef ask(case):\n    if case.id == 'dear':\n        os._exit(13)\n    return case.gold[0]\n",
+        "conftest.py",
+        "import os\n\ndef pytest_sqlbench_verdict(config, case):\n    if case.id == 'dear':\n        os._exit(13)\n",
     )
-    result = project.run("cases", "--sqlbench-model=python:dies:ask", "-n", "2")
+    result = project.run("cases", "--sqlbench-model=gold", "-n", "2")
     result.stdout.fnmatch_lines(["shop * 10 * 90.0 %*"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
 
