@@ -32,7 +32,7 @@ def build_graph(tables: Iterable[Table], mapping: Path, templates: Mapping[str, 
     try:
         connection.executescript(write_script(tables, "sqlite"))
         triples = materialise(maps, lambda query: _select(connection, query))
-    except (sqlite3.Error, ValueError) as error:
+    except (sqlite3.Error, sqlite3.Warning, ValueError) as error:  # 3.10 warns of a second statement
         raise CaseError(mapping, 0, f"does not fit the tables: {error}") from error
     finally:
         connection.close()
