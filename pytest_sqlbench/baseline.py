@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_sqlbench.errors import BaselineError, UsageError
-from pytest_sqlbench.run import Fingerprint, Run, SuiteFacts, split_by_suite, tally_cases
+from pytest_sqlbench.run import Fingerprint, Run, SuiteFacts, natural_order, split_by_suite, tally_cases
 from pytest_sqlbench.verdict import Outcome, Verdict, from_record, to_record
 
 SCHEMA = 1
@@ -75,8 +75,8 @@ def format_run(run: Run, *, is_committed: bool) -> str:
 
 
 def _format_suite(name: str, facts: Mapping[str, Any], verdicts: Sequence[Verdict], is_committed: bool) -> str:
-    tallies = sorted(tally_cases(verdicts).values(), key=lambda tally: tally.key)
-    lines = [_text(_case_record([_line(one, facts, is_committed) for one in tally.verdicts])) for tally in tallies]
+    tallies = sorted(tally_cases(verdicts).values(), key=lambda tally: natural_order(tally.key))
+    lines = [_case_text([_line(one, facts, is_committed) for one in tally.verdicts]) for tally in tallies]
     head = "".join(f" {_text(key)}: {_text(value)},\n" for key, value in _drop_empty(facts).items())
     return f'{_text(name)}: {{\n{head} "verdicts": [\n' + ",\n".join(lines) + "\n]}"
 
@@ -155,7 +155,7 @@ def _read_run(given: Mapping[str, Any], text: str, name: str) -> Run:
             try:
                 verdicts.extend(_read_case(record, suite, suites[suite].metric, seen))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise _broken(name, _find_line(text, _text(record)), f"not a verdict: {_explain(error)}") from error
+                raise _broken(name, _find_line(text, record), f"not a verdict: {_explain(error)}") from error
     origin = Fingerprint(**given["fingerprint"], suites=suites)
     return Run(tuple(verdicts), origin, name, given.get("cost_per_case_usd"))
 
@@ -183,9 +183,11 @@ def _broken(name: str, line: int, message: str) -> BaselineError:
     return BaselineError(f"{name}:{line}: {message}")
 
 
-def _find_line(text: str, needle: str) -> int:
-    place = text.find(needle)
-    return text.count("\n", 0, place) + 1 if place >= 0 else 1
+def _find_line(text: str, needle: object) -> int:
+    """Return the line of a key, or of a record as this module or an editor would write it; 1 if it is not found."""
+    spellings = [needle] if isinstance(needle, str) else [_text(needle, (",", ":")), _text(needle)]
+    places = [place for spelling in spellings if (place := text.rfind(spelling)) >= 0]
+    return text.count("\n", 0, places[0]) + 1 if places else 1
 
 
 def find_saved(spec: str, storage: Path) -> Path:
@@ -226,11 +228,15 @@ def _number(path: Path) -> str:
     return path.stem.partition("_")[0]
 
 
-def _text(value: object) -> str:
+def _case_text(records: Sequence[dict[str, Any]]) -> str:
+    return _text(_case_record(records), (",", ":"))
+
+
+def _text(value: object, separators: tuple[str, str] = (", ", ": ")) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
     except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=False)
+        return json.dumps(_finite(value), ensure_ascii=False, separators=separators)
 
 
 def _finite(value: Any) -> Any:

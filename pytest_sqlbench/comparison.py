@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from pytest_sqlbench.errors import BaselineError
-from pytest_sqlbench.run import Fingerprint, Key, Run, SuiteFacts, Tally, tally_cases
+from pytest_sqlbench.run import Fingerprint, Key, Run, SuiteFacts, Tally, natural_order, tally_cases
 from pytest_sqlbench.significance import Difference, compare_paired, compare_right_and_wrong
 
 
@@ -48,7 +48,7 @@ class Comparison:
     def pairs(self) -> tuple[Pair, ...]:
         """The cases that can be compared, in order of suite and id."""
         groups = (*self.fixed, *self.regressed, *self.known_wrong, *self.still_right)
-        return tuple(sorted(groups, key=lambda pair: pair.key))
+        return tuple(sorted(groups, key=lambda pair: natural_order(pair.key)))
 
     @property
     def flaky(self) -> tuple[Tally, ...]:
@@ -70,7 +70,7 @@ def compare_runs(baseline: Run, run: Run) -> Comparison:
     old, new = tally_cases(baseline.verdicts), tally_cases(run.verdicts)
     pairs: defaultdict[str, list[Pair]] = defaultdict(list)
     alone: defaultdict[str, list[Key]] = defaultdict(list)
-    for key in sorted(old.keys() | new.keys()):
+    for key in sorted(old.keys() | new.keys(), key=natural_order):
         if key not in new:
             alone["removed"].append(key)
         elif key not in old:

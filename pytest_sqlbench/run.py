@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,12 @@ from pytest_sqlbench.verdict import Outcome, Verdict
 
 Key = tuple[str, str]
 """Suite and case: what names a case in every run."""
+
+
+def natural_order(key: Key) -> list[tuple[int, str]]:
+    """Return what cases are sorted by: numbers inside an id count as numbers, so that 9 stands before 10."""
+    parts = re.split(r"(\d+)", "\0".join(key))
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 @dataclass(frozen=True, slots=True)

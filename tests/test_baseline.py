@@ -77,17 +77,22 @@ def test_the_order_in_which_verdicts_came_does_not_matter() -> None:
     assert len(texts) == 1
 
 
+def test_cases_stand_in_the_order_in_which_a_person_counts() -> None:
+    text = format_run(Run(tuple(make_verdict(case, "c") for case in ("q10", "q9", "q100"))), is_committed=True)
+    assert text.index('"q9"') < text.index('"q10"') < text.index('"q100"')
+
+
 def test_the_committed_form_keeps_outcomes_and_drops_texts_timings_and_commit() -> None:
     text = format_run(RUN, is_committed=True)
-    line = '{"case": "late", "outcome": "wrong", "reason": "values", "difficulty": "hard", "tags": ["join"], '
-    assert line + '"digest": "ab12cd34"}' in text
-    assert '{"case": "0000", "outcome": "correct"},\n' in text
+    line = '{"case":"late","outcome":"wrong","reason":"values","difficulty":"hard","tags":["join"],"digest":"ab12cd34"}'
+    assert line in text
+    assert '{"case":"0000","outcome":"correct"},\n' in text
     assert not any(word in text for word in ("SELECT", "Wie viele", "predicted_ms", 'cost_usd": 0.002}', "3f2a1bc"))
 
 
 def test_several_samples_are_one_line() -> None:
     text = format_run(Run(tuple(make_samples(["cw"], digest="ab"))), is_committed=True)
-    assert '{"case": "0000", "digest": "ab", "samples": [{"outcome": "correct"}, {"sample": 1, ' in text
+    assert '{"case":"0000","digest":"ab","samples":[{"outcome":"correct"},{"sample":1,' in text
 
 
 def test_a_graded_score_is_kept_whole() -> None:
@@ -104,6 +109,7 @@ def _spider_sized() -> Run:
             "spider-dev",
             digest=f"{draws.getrandbits(32):08x}",
             difficulty=draws.choice(("easy", "medium", "hard", "extra")),
+            tags=(draws.choice(("concert_singer", "student_transcripts_tracking", "cre_Doc_Template_Mgt", "car_1")),),
             reason=draws.choice(tuple(Reason)) if letter == "w" else None,
         )
         for place, letter in enumerate(draws.choices("cw", weights=(4, 1), k=1034))
@@ -131,7 +137,7 @@ def test_the_diff_after_one_fixed_case_is_one_line() -> None:
 def test_numbers_that_json_does_not_have_are_spelled(tmp_path: Path) -> None:
     verdict = make_verdict("a", "w", predicted_result=ResultSet(("x",), [(float("nan"),), (float("inf"),)]))
     text = format_run(Run((verdict,)), is_committed=False)
-    assert '"rows": [["nan"], ["inf"]]' in text
+    assert '"rows":[["nan"],["inf"]]' in text
 
 
 @pytest.mark.parametrize(
