@@ -125,3 +125,10 @@ def test_every_label_has_eight_wrong_queries_and_every_case_one() -> None:
     assert min(labels.values()) >= 8, labels
     for name, suite in SUITES.items():
         assert {wrong["id"] for wrong in wrong_queries(name)} == {case.id for case in suite.cases}
+
+
+@pytest.mark.parametrize("path", sorted((FOLDER / "predictions").glob("*.jsonl")), ids=lambda path: path.stem)
+def test_a_recording_has_one_reply_to_every_case(path: Path) -> None:
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    asked = [(suite.name, case.id) for suite in SUITES.values() for case in suite.cases]
+    assert [(record["suite"], record["id"]) for record in records] == asked
