@@ -39,7 +39,7 @@ class SqlbenchFile(pytest.File):
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
         marks = _Marks(suite)
         base = self.nodeid
-        for case in session.selection.pick(suite.cases):
+        for case in session.selection.share(suite.cases):
             name = f"{suite.name}[{case.id}]"
             # as a text: pytest 9.2 loses bracketed names of items under --lf when it makes the id itself
             item: SqlbenchItem = SqlbenchItem.from_parent(
@@ -164,7 +164,7 @@ def parametrize_cases(metafunc: pytest.Metafunc) -> None:
             suite = session.load(_find_manifest(str(path), metafunc))
         except SqlbenchError as error:
             pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
-        for case in session.selection.pick(suite.cases):
+        for case in session.selection.share(suite.cases):
             cases.append(pytest.param(replace(case), id=f"{suite.name}-{case.id}", marks=_Marks(suite).of(case)))
     metafunc.parametrize("sqlbench_case", cases)
 

@@ -45,6 +45,7 @@ def describe_origin(session: SqlbenchSession, suites: Iterable[Suite]) -> Finger
         parameters=parameters,
         samples=session.samples,
         selection=str(session.selection),
+        shard=session.selection.shard_name,
         engines={engine: _engine_version(engine) for engine in sorted(engines)},
         suites=facts,
         commit=find_commit(session.config.rootpath),

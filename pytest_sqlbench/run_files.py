@@ -25,7 +25,8 @@ def keep_run(run: Run, options: GateOptions, refusals: tuple[str, str]) -> list[
     """
     no_save, no_update = refusals
     lines: list[Line] = []
-    if options.json_path and run.verdicts:
+    # a shard that got no case is still a part that `merge` asks for
+    if options.json_path and (run.verdicts or run.fingerprint.shard):
         lines.append(_write(run, options.json_path, is_committed=False))
     if options.save:
         target = options.storage / f"{options.save}.json"

@@ -244,6 +244,8 @@ class SqlbenchSession:
         names = ", ".join(suite.name for suite in list(self.suites.values())[:4])
         more = f" and {len(self.suites) - 4} more" if len(self.suites) > 4 else ""
         parts = [f"model={self.spec}", f"suites={names}{more}" if names else "", str(self.selection)]
+        if self.selection.shard_name:
+            parts.append(f"shard={self.selection.shard_name}")
         return ["sqlbench: " + " ".join(part for part in parts if part)]
 
     @pytest.hookimpl(wrapper=True)
