@@ -109,8 +109,7 @@ def render_sql(form: LogicalForm, table: WebTable) -> str:
     text = f'SELECT {selected} FROM "{table.name}"'
     if form.conds:
         text += " WHERE " + " AND ".join(
-            f"{names[column]} {OPERATORS[operator]} {literal(value)}"
-            for column, operator, value in form.conds
+            f"{names[column]} {OPERATORS[operator]} {literal(value)}" for column, operator, value in form.conds
         )
     return text
 
