@@ -1,8 +1,9 @@
 """Keeps the results of slow gold queries, in memory and beside the built databases.
 
-Where a gold takes 5 ms or less, looking it up would gain nothing, and it is not kept. A cache that cannot be read or
-written is no cache: the query runs, and the run goes on. Entries are JSON with a tag for each type that JSON lacks, so
-a cache that came from elsewhere can hold wrong rows but never code.
+Where a gold takes 5 ms or less, looking it up would gain nothing, and it is not kept; or 1 ms where golds run in
+another process, which need not start if all are kept. A cache that cannot be read or written is no cache: the query
+runs, and the run goes on. Entries are JSON with a tag for each type that JSON lacks, so a cache that came from elsewhere
+can hold wrong rows but never code.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from pytest_sqlbench.result import Cell, ResultSet
 
 SLOW_MS = 5.0
 """Results of golds that took longer are kept."""
+SLOW_MS_APART = 1.0
+"""The same for an engine that runs golds in another process."""
 MEMORY_CELLS = 2_000_000
 """How many cells are kept in memory; the least recently used results are dropped."""
 FILE_BYTES = 16 * 2**20
@@ -41,9 +44,11 @@ class GoldCache:
     Args:
         folder: Where results are kept between runs; None: in memory only.
         scope: Everything but the query on which a result depends: engine, version, and the state of the data.
+        slow_ms: Results of golds that took longer are kept.
     """
 
-    def __init__(self, folder: Path | None, scope: str) -> None:
+    def __init__(self, folder: Path | None, scope: str, slow_ms: float = SLOW_MS) -> None:
+        self._slow_ms = slow_ms
         self._memory: OrderedDict[str, ResultSet] = OrderedDict()
         self._cells = 0
         digest = hashlib.sha256(f"{CACHE_VERSION}\0{scope}".encode()).hexdigest()[:24]
@@ -72,7 +77,7 @@ class GoldCache:
 
     def keep(self, query: str, result: ResultSet) -> None:
         """Keep a result if the query was slow and its rows will be the same the next time."""
-        if result.elapsed_ms <= SLOW_MS or any(note.startswith("nondeterministic") for note in result.warnings):
+        if result.elapsed_ms <= self._slow_ms or any(note.startswith("nondeterministic") for note in result.warnings):
             return
         self._remember(query, result)
         if self._folder is not None:
@@ -110,8 +115,8 @@ class GoldCache:
 class FileGoldCache:
     """The kept results of a database file, which are forgotten when the file changes."""
 
-    def __init__(self, folder: Path | None, engine: str, path: Path) -> None:
-        self._folder, self._engine, self._path = folder, engine, str(path)
+    def __init__(self, folder: Path | None, engine: str, path: Path, slow_ms: float = SLOW_MS) -> None:
+        self._folder, self._engine, self._path, self._slow_ms = folder, engine, str(path), slow_ms
         self._state: object = None
         self._cache: GoldCache | None = None
 
@@ -125,7 +130,9 @@ class FileGoldCache:
         if state != self._state:
             self._state = state
             has_log = any(os.path.exists(self._path + suffix) for suffix in ("-wal", "-journal", ".wal"))
-            self._cache = None if has_log else GoldCache(self._folder, f"{self._engine}\0{self._path}\0{state}")
+            self._cache = (
+                None if has_log else GoldCache(self._folder, f"{self._engine}\0{self._path}\0{state}", self._slow_ms)
+            )
         return self._cache
 
 

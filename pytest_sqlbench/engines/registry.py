@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pytest_sqlbench.case import Database
-from pytest_sqlbench.engines.gold_cache import FileGoldCache, GoldCache
+from pytest_sqlbench.engines.gold_cache import SLOW_MS, SLOW_MS_APART, FileGoldCache, GoldCache
 from pytest_sqlbench.engines.repeating import CachingEngine, RepeatingEngine
 from pytest_sqlbench.errors import UsageError
 from pytest_sqlbench.result import Engine
@@ -51,7 +51,8 @@ def _wrapped(engine: Any, name: str, database: Database, settings: Settings) -> 
     if database.path is None:
         in_memory = GoldCache(None, name)  # what is on a server may have changed before the next run
         return CachingEngine(engine, lambda: in_memory)
-    return CachingEngine(engine, FileGoldCache(settings.cache_dir, engine.version, database.path))
+    slow_ms = SLOW_MS if name == "sqlite" else SLOW_MS_APART
+    return CachingEngine(engine, FileGoldCache(settings.cache_dir, engine.version, database.path, slow_ms))
 
 
 @cache

@@ -9,14 +9,12 @@ from collections import defaultdict
 from pathlib import Path
 
 from pytest_sqlbench.case import Database
+from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
 from pytest_sqlbench.engines.sandbox import read_answer, shared_sandbox
 from pytest_sqlbench.engines.sparql_prepare import prepare_query
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
-
-GOLD_FACTOR = 10
-"""A gold may return this many times the rows and bytes of a prediction."""
 
 FILES = (".nt", ".ttl")
 """Suffixes of the files that are read: N-Triples and Turtle."""
@@ -34,8 +32,7 @@ class SparqlEngine:
     def __init__(self, path: Path, settings: Settings) -> None:
         self._path = str(path)
         self._settings = settings
-        self._gold_rows = 0
-        self._is_new_case = True
+        self.allowance = Allowance(settings.limits.rows)
         self._stamp()
 
     @property
@@ -49,8 +46,7 @@ class SparqlEngine:
         allowed = (self._settings.gold_timeout_s, limits.rows * GOLD_FACTOR, limits.result_bytes * GOLD_FACTOR)
         result = self._run("gold", query, allowed)
         if isinstance(result, ResultSet):
-            self._gold_rows = max(len(result.rows), 0 if self._is_new_case else self._gold_rows)
-            self._is_new_case = False
+            self.allowance.hear_gold(len(result.rows))
         return result
 
     def run_prediction(self, query: str) -> ResultSet | QueryFailure:
@@ -59,9 +55,8 @@ class SparqlEngine:
         Nothing but the end of the process stops a query at its deadline, or keeps it from calling a remote service. It
         may always return as many rows as the gold that ran just before, also above the limit.
         """
-        self._is_new_case = True
         limits = self._settings.limits
-        return self._run("", query, (limits.timeout_s, max(limits.rows, self._gold_rows), limits.result_bytes))
+        return self._run("", query, (limits.timeout_s, self.allowance.rows(), limits.result_bytes))
 
     def describe(self) -> str:
         """Return the classes of the graph, each with its properties and what they lead to, as Turtle comments do."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_sqlbench.engines.gold_cache import FileGoldCache, GoldCache, read_result, write_result
+from pytest_sqlbench.engines.gold_cache import SLOW_MS_APART, FileGoldCache, GoldCache, read_result, write_result
 from pytest_sqlbench.result import Cell, ResultSet
 
 UTC = datetime.timezone.utc
@@ -53,6 +53,12 @@ def test_slow_results_are_kept_between_runs(tmp_path: Path) -> None:
     assert again.find("SELECT 1") == result((1, 2))
     assert again.find("SELECT 2") is None
     assert GoldCache(tmp_path, "other scope").find("SELECT 1") is None
+
+
+def test_where_golds_run_in_another_process_faster_ones_are_kept(tmp_path: Path) -> None:
+    fast = ResultSet(("a",), [(1,)], 4.0)
+    GoldCache(tmp_path, "scope", SLOW_MS_APART).keep("q", fast)
+    assert GoldCache(tmp_path, "scope", SLOW_MS_APART).find("q") is not None
 
 
 @pytest.mark.parametrize(

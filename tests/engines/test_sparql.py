@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_sqlbench.case import Database
-from pytest_sqlbench.engines import sandbox
+from pytest_sqlbench.engines import sandbox, sparql
 from pytest_sqlbench.engines.registry import open_engine
 from pytest_sqlbench.engines.sparql import SparqlEngine
 from pytest_sqlbench.errors import EngineError, UsageError
@@ -32,8 +32,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparqlEngine]:
     """An engine over the graph of the attacks."""
     path = tmp_path_factory.mktemp("graph") / "ring.ttl"
     path.write_text(GRAPH, encoding="utf-8")
-    engine = open_engine("sparql", Database("ring", path), Settings(limits=LIMITS))
-    assert isinstance(engine, SparqlEngine)
+    engine = sparql.open_engine(Database("ring", path), Settings(limits=LIMITS))
     yield engine
     engine.close()
     assert [file.name for file in path.parent.iterdir()] == ["ring.ttl"]
