@@ -2,8 +2,8 @@
 
 Where a gold takes 5 ms or less, looking it up would gain nothing, and it is not kept; or 1 ms where golds run in
 another process, which need not start if all are kept. A cache that cannot be read or written is no cache: the query
-runs, and the run goes on. Entries are JSON with a tag for each type that JSON lacks, so a cache that came from elsewhere
-can hold wrong rows but never code.
+runs, and the run goes on. Entries are JSON with a tag for each type that JSON lacks, so a cache that came from another
+machine can hold wrong rows but never code.
 """
 
 from __future__ import annotations
