@@ -75,10 +75,10 @@ class SparqlEngine:
         prepared = prepare_query(query)
         if isinstance(prepared, QueryFailure):
             return prepared
-        if not prepared.text.strip():
+        if not prepared.strip():
             return QueryFailure(Status.NO_RESULT_SET, "the text holds no query")
         sandbox = shared_sandbox("sparql", self._settings.limits.memory_bytes, role)
-        answer = sandbox.ask((self._path, self._stamp(), {}, prepared.text, allowed), allowed[0])
+        answer = sandbox.ask((self._path, self._stamp(), {}, prepared, allowed), allowed[0])
         if answer[0] == "unopened":
             raise EngineError(f"{self._path}: {answer[1]}")
         if answer[0] == "crash" and _ABORTED in answer[1]:

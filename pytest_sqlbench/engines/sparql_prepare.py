@@ -19,7 +19,6 @@ MAX_CHARACTERS = 100_000
 MAX_DEPTH = 100
 """Open brackets at one time; the engine's own parser overflows its stack at about ten times that."""
 
-QUERY_FORMS = frozenset({"SELECT", "ASK", "CONSTRUCT", "DESCRIBE"})
 UPDATE_FORMS = frozenset(["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"])
 
 _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
@@ -43,17 +42,6 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedQuery:
-    """A query that may go to an engine."""
-
-    text: str
-    form: str
-    """``SELECT``, ``ASK``, ``CONSTRUCT`` or ``DESCRIBE``; empty where the text begins with none of them."""
-    services: int = 0
-    """How many ``SERVICE`` blocks of the mapping were unwrapped."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Token:
     kind: str
     text: str
@@ -67,8 +55,8 @@ class _RefusedError(Exception):
     """Carries the failure out of the scan; never leaves this module."""
 
 
-def prepare_query(query: str) -> PreparedQuery | QueryFailure:
-    """Unwrap the services of the mapping and refuse what is not a read of the graph.
+def prepare_query(query: str) -> str | QueryFailure:
+    """Return the query with the services of the mapping unwrapped; refuse what is not a read of the graph.
 
     ``SERVICE <mapped> {…}`` becomes the plain group ``{…}``; ``mapped`` may be any IRI or prefixed name whose last part
     is that word. Any other ``SERVICE``, every ``FROM``, and every update is refused with `Status.DENIED`. A text
@@ -82,10 +70,10 @@ def prepare_query(query: str) -> PreparedQuery | QueryFailure:
         return _denied(f"{form} is an update; only queries are run")
     try:
         _check_depth(tokens)
-        kept, services = _unwrap_services(tokens)
+        kept = _unwrap_services(tokens)
     except _RefusedError as refusal:
         return _denied(str(refusal))
-    return PreparedQuery("".join(token.text for token in kept), form if form in QUERY_FORMS else "", services)
+    return "".join(token.text for token in kept)
 
 
 def _denied(message: str) -> QueryFailure:
@@ -127,16 +115,14 @@ def _check_depth(tokens: list[_Token]) -> None:
             raise _RefusedError(f"brackets are nested more than {MAX_DEPTH} deep")
 
 
-def _unwrap_services(tokens: list[_Token]) -> tuple[list[_Token], int]:
+def _unwrap_services(tokens: list[_Token]) -> list[_Token]:
     kept: list[_Token] = []
-    services = 0
     index = 0
     while index < len(tokens):
         token = tokens[index]
         if token.keyword == "SERVICE":
             index = _skip_mapped(tokens, index + 1)
             kept.append(_Token("space", " "))
-            services += 1
             continue
         if token.keyword in ("FROM", "LOAD"):
             raise _RefusedError(f"{token.keyword} is refused: a query reads its own graph only")
@@ -144,7 +130,7 @@ def _unwrap_services(tokens: list[_Token]) -> tuple[list[_Token], int]:
             raise _RefusedError(f"{token.text[:40]!r} is refused: it can be read as SERVICE")
         kept.append(token)
         index += 1
-    return kept, services
+    return kept
 
 
 def _skip_mapped(tokens: list[_Token], index: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_sqlbench.engines.sparql_prepare import MAX_CHARACTERS, MAX_DEPTH, PreparedQuery, prepare_query
+from pytest_sqlbench.engines.sparql_prepare import MAX_CHARACTERS, MAX_DEPTH, prepare_query
 from pytest_sqlbench.result import QueryFailure, Status
 
 PASSES = [
@@ -12,7 +12,12 @@ PASSES = [
     ("relative_mapped", "SELECT * { SERVICE <mapped> { ?s ?p ?o } }", "SELECT * {  { ?s ?p ?o } }"),
     ("prefixed_mapped", "PREFIX d: <http://d/> ASK { SERVICE d:mapped{} }", "PREFIX d: <http://d/> ASK {  {} }"),
     ("absolute_mapped", "ASK { service silent <http://d/mapped> {} }", "ASK {  {} }"),
-    ("default_prefix_mapped", "PREFIX : <http://d/> ASK { SERVICE:mapped {} }", None),
+    (
+        "glued_to_the_mapping",  # read as one prefixed name and broken: the engine reports the undeclared prefix
+        "PREFIX : <http://d/> ASK { SERVICE:mapped {} }",
+        "PREFIX : <http://d/> ASK { s-ervice:mapped {} }",
+    ),
+    ("several_services", "ASK { SERVICE <mapped> {} SERVICE <mapped> {} }", "ASK {  {}  {} }"),
     ("comments_are_dropped", "ASK # SERVICE <http://e> {\n {}", "ASK \n {}"),
     ("service_in_a_text", "ASK { ?s ?p 'SERVICE <http://e> {' }", "ASK { ?s ?p 'SERVICE <http://e> {' }"),
     ("service_in_an_iri", "ASK { ?s <http://e/SERVICE> ?o }", "ASK { ?s <http://e/SERVICE> ?o }"),
@@ -28,14 +33,8 @@ PASSES = [
 
 
 @pytest.mark.parametrize("query, text", [row[1:] for row in PASSES], ids=[row[0] for row in PASSES])
-def test_a_read_of_the_graph_passes(query: str, text: str | None) -> None:
-    prepared = prepare_query(query)
-    if text is None:
-        # read as one prefixed name, which is then broken: the engine reports the undeclared prefix
-        assert prepared == PreparedQuery("PREFIX : <http://d/> ASK { s-ervice:mapped {} }", "ASK")
-        return
-    assert isinstance(prepared, PreparedQuery)
-    assert prepared.text == text
+def test_a_read_of_the_graph_passes(query: str, text: str) -> None:
+    assert prepare_query(query) == text
 
 
 REFUSED = [
@@ -68,28 +67,11 @@ def test_anything_else_is_refused(query: str, message: str) -> None:
     assert message in refused.message
 
 
-@pytest.mark.parametrize(
-    "query, form",
-    [
-        ("BASE <http://b/> PREFIX a: <http://a/> select * {}", "SELECT"),
-        ("DESCRIBE <http://a>", "DESCRIBE"),
-        ("", ""),
-        ("?x", ""),
-        ("the answer is 42", ""),
-    ],
-)
-def test_the_form_is_the_first_keyword_after_the_declarations(query: str, form: str) -> None:
-    prepared = prepare_query(query)
-    assert isinstance(prepared, PreparedQuery)
-    assert prepared.form == form
-
-
-def test_services_are_counted() -> None:
-    prepared = prepare_query("ASK { SERVICE <mapped> {} SERVICE <mapped> {} }")
-    assert isinstance(prepared, PreparedQuery)
-    assert prepared.services == 2
+@pytest.mark.parametrize("query", ["", "?x", "the answer is 42", "PREFIX a: <http://a/> insert-ed: x", "a:insert"])
+def test_what_is_no_query_is_left_to_the_grammar(query: str) -> None:
+    assert prepare_query(query) == query
 
 
 @pytest.mark.parametrize("query", ["'" * 90_001, "<" * 90_000, "?" * 90_000, "a:" * 45_000, '"""' * 30_000])
 def test_odd_texts_are_scanned_in_linear_time(query: str) -> None:
-    assert isinstance(prepare_query(query), PreparedQuery | QueryFailure)
+    assert isinstance(prepare_query(query), str | QueryFailure)

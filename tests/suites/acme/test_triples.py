@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from pytest_sqlbench.errors import CaseError
+from pytest_sqlbench.errors import CaseError, UsageError
 from pytest_sqlbench.suites.acme.triples import read_turtle
 
 TURTLE = """\
@@ -40,6 +41,12 @@ def test_several_values_where_one_is_wanted_are_an_error(turtle: Path) -> None:
 def test_a_broken_file_is_an_error_with_its_line(turtle: Path) -> None:
     turtle.write_text(TURTLE + "e:c e:name .\n", encoding="utf-8")
     with pytest.raises(CaseError, match=r"small\.ttl:4: not Turtle"):
+        read_turtle(turtle)
+
+
+def test_without_the_library_the_error_says_how_to_get_it(turtle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
+    with pytest.raises(UsageError, match=r"needs pyoxigraph: pip install 'pytest-sqlbench\[sparql\]'"):
         read_turtle(turtle)
 
 
