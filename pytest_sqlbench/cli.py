@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "check": "pytest_sqlbench.commands.check",
     "acme": "pytest_sqlbench.commands.acme",
     "compare": "pytest_sqlbench.commands.compare",
+    "fetch": "pytest_sqlbench.commands.fetch",
     "list": "pytest_sqlbench.commands.list",
     "merge": "pytest_sqlbench.commands.merge",
     "predictions": "pytest_sqlbench.commands.predictions",
