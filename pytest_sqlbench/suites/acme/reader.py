@@ -144,15 +144,18 @@ def _make_databases(
 ) -> Mapping[str, Database]:
     databases: dict[str, Database] = {}
     if choices.language != "sparql":
+        given = manifest.databases.get("main")
+        if (given is not None and given.url is not None) != ("postgres" in choices.engines):
+            message = "PostgreSQL, and no other engine here, takes the URL of a server (see 'pytest-sqlbench acme')"
+            raise manifest.error("database", message)
         for engine in choices.engines:
             name = f"acme-{engine}"
-            databases[name] = manifest.databases.get("main") or Database(name, schema=write_script(tables, engine))
+            if given is not None and (given.url is None or engine == "postgres"):
+                databases[name] = given
+            else:
+                databases[name] = Database(name, schema=write_script(tables, engine))
     if choices.language != "sql":
         databases["acme-graph"] = Database("acme-graph", schema=load_graph(folder, tables, choices.patches))
-    if "postgres" in choices.engines and choices.language != "sparql" and "main" not in manifest.databases:
-        raise manifest.error(
-            "engine", "PostgreSQL is a server: give its URL as 'database' (see 'pytest-sqlbench acme')"
-        )
     return databases
 
 

@@ -71,6 +71,11 @@ def test_a_server_is_named_by_its_url(tmp_path: Path) -> None:
     suite = _load(tmp_path, "language: sql", "engine: postgres", f"database: {url}")
     assert suite.databases["acme-postgres"].url == url
     assert suite.cases[0].dialect == "postgres"
+    both = _load(tmp_path, "language: sql", "engines: [duckdb, postgres]", f"database: {url}")
+    assert {name: database.url for name, database in both.databases.items()} == {
+        "acme-duckdb": None,
+        "acme-postgres": url,
+    }
 
 
 def test_the_context_grows_by_codes_and_mapping(tmp_path: Path) -> None:
@@ -104,7 +109,8 @@ def test_the_digest_follows_data_and_manifest(tmp_path: Path) -> None:
         ("context: none", r"acme\.yaml:4: context is 'none'\. Allowed: ddl, ddl\+values"),
         ("transpile_from: klingon", r"acme\.yaml:4: transpile_from is 'klingon'\. Allowed: "),
         ("engine: mysql", r"acme\.yaml:4: engine is 'mysql'\. Allowed with format acme: duckdb, sqlite, postgres"),
-        ("engine: postgres", r"acme\.yaml:4: PostgreSQL is a server"),
+        ("engine: postgres", r"acme\.yaml:1: PostgreSQL, and no other engine here, takes the URL of a server"),
+        ("database: postgresql://localhost/acme", r"acme\.yaml:4: PostgreSQL, and no other engine here"),
         ("dialect: duckdb", r"acme\.yaml:4: format acme takes the dialects of its engines"),
         ("lanugage: sql", r"acme\.yaml:4: unknown key 'lanugage'\. Did you mean 'language'\?"),
     ],
