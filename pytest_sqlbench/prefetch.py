@@ -120,7 +120,7 @@ class Prefetch:
 
     def _describe_store(self) -> list[str]:
         trouble = self._store.trouble
-        return [f"store: {trouble}. The answers of this run are not kept."] if trouble else []
+        return [f"store       {trouble}: new answers are not kept"] if trouble else []
 
     # --- plans
 
@@ -218,7 +218,7 @@ def _describe_calls(answers: Answers) -> str:
     tally = answers.tally
     parts = [f"{tally.calls:,} calls" + (f" ({tally.retries:,} of them retries)" if tally.retries else "")]
     if answers.from_store:
-        parts.append(f"{answers.from_store:,} answers from the store")
+        parts.append(f"{answers.from_store:,} from the store")
     if tally.failures:
         parts.append(f"{tally.failures:,} cases never answered")
     if tally.answers:
@@ -226,7 +226,7 @@ def _describe_calls(answers: Answers) -> str:
         parts.append(tokens if not tally.untold else _partly(tokens, "tokens", tally.untold, tally.answers))
         cost = f"${tally.cost_usd:.4f}"
         parts.append(cost if not tally.unpriced else _partly(cost, "cost", tally.unpriced, tally.answers))
-    return f"model {answers.name}: " + ", ".join(parts)
+    return "answers     " + ", ".join(parts)
 
 
 def _partly(known: str, what: str, unknown_n: int, n: int) -> str:

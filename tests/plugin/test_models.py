@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -47,13 +49,13 @@ def test_each_case_is_asked_once_and_later_runs_ask_nothing(
 ) -> None:
     result = _ask(project, endpoint, *workers)
     result.assert_outcomes(passed=10)
-    result.stdout.fnmatch_lines(["model openai:m: 10 calls, 1,000 + 200 tokens, cost unknown"])
+    result.stdout.fnmatch_lines(["answers     10 calls, 1,000 + 200 tokens, cost unknown"])
     assert len(endpoint.calls) == 10
     laters = [workers] if workers else [(), ("--lf",), ("--sqlbench-offline",), ("--sqlbench-policy=strict",)]
     for more in laters:
         result = _ask(project, endpoint, *more)
         result.assert_outcomes(passed=10)
-        result.stdout.fnmatch_lines(["model openai:m: 0 calls, 10 answers from the store"])
+        result.stdout.fnmatch_lines(["answers     0 calls, 10 from the store"])
     assert len(endpoint.calls) == 10
     assert (project.path / ".sqlbench" / "predictions.db").is_file()
 
@@ -80,11 +82,37 @@ def test_a_failing_endpoint_is_an_error_and_not_a_wrong_answer(
     result.stdout.fnmatch_lines(
         ["*no answer from the model: HTTP 500 from http://127.0.0.1:*/v1: on fire (asked 2 times)*"]
     )
-    result.stdout.fnmatch_lines(["model openai:m: 11 calls (1 of them retries), 1 cases never answered, *"])
+    result.stdout.fnmatch_lines(["answers     11 calls (1 of them retries), 1 cases never answered, *"])
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     endpoint.manner = RIGHT
     _ask(project, endpoint, "--lf").assert_outcomes(passed=1)
     assert len(endpoint.calls) == 12
+
+
+def test_no_case_is_wrong_because_of_a_hostile_endpoint(
+    project: Project, endpoint: Endpoint, workers: tuple[str, ...]
+) -> None:
+    """Every call meets another manner, drawn by its text and number; each case has a verdict or an error."""
+    cases = "".join(f"  - {{id: n{n}, question: 'N{n}?', gold: SELECT {n}}}\n" for n in range(60))
+    project.manifest.write_text(f"sqlbench: 1\nname: shop\ndatabase: {{schema: CREATE TABLE t (a)}}\ncases:\n{cases}")
+    right = answering(lambda call: f"SELECT {re.search(r'N([0-9]+)', call.prompt)[1]}")  # type: ignore[index]
+    hostile = [
+        refusing(429, "slow"), refusing(429, "slow", {"Retry-After": "0.1"}), refusing(500, "oops"), manners.reset,
+        manners.half, manners.bad_json, manners.no_choices, manners.silent, refusing(401), refusing(404),
+    ]  # fmt: skip
+
+    async def manner(call: Call, writer: manners.Writer) -> None:
+        chance = random.Random(f"{call.prompt}{call.n}")
+        await (right if chance.random() < 0.3 else chance.choice(hostile))(call, writer)
+
+    endpoint.manner = manner
+    patient = ("--sqlbench-concurrency=16", "--sqlbench-model-timeout=3", "--sqlbench-max-failures=1000")
+    result = _ask(project, endpoint, *patient, "--sqlbench-retries=2", *workers)
+    outcomes = result.parseoutcomes()
+    assert outcomes["passed"] + outcomes["errors"] == 60
+    assert min(outcomes.values()) >= 5
+    asked = Counter(call.prompt for call in endpoint.calls)
+    assert (len(asked), max(asked.values())) == (60, 3)
 
 
 @pytest.mark.parametrize(
@@ -302,6 +330,13 @@ def test_kill_9_loses_no_answer_that_was_had(project: Project, endpoint: Endpoin
     before = len(endpoint.calls)
     _ask(project, endpoint).assert_outcomes(passed=10)
     assert len(endpoint.calls) - before <= 10 - 4
+
+
+def test_a_store_that_cannot_be_written_is_told_and_the_run_goes_on(project: Project, endpoint: Endpoint) -> None:
+    (project.path / "kept").write_text("a file where a folder is wanted")
+    result = _ask(project, endpoint, "--sqlbench-store=kept/s.db")
+    result.assert_outcomes(passed=10)
+    result.stdout.fnmatch_lines(["store       *kept/s.db: *: new answers are not kept"])
 
 
 def test_two_runs_at_once_share_a_store(project: Project, endpoint: Endpoint, start: Starter) -> None:
