@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
 
+from pytest_sqlbench.case import Case
 from pytest_sqlbench.scoring.facts import Facts, Filter, describe_query
 from pytest_sqlbench.verdict import Outcome, Reason, Verdict
 
@@ -85,6 +86,28 @@ def diagnose(
         return Diagnosis(Cause.OTHER, (Cause.OTHER,))
     found = [_compare(gold, predicted) for gold in known]
     return min(found, key=lambda diagnosis: (diagnosis.primary is Cause.OTHER, len(diagnosis.causes)))
+
+
+def diagnose_all(
+    verdicts: Iterable[Verdict], cases: Mapping[tuple[str, str], Case] | None = None
+) -> dict[int, Diagnosis]:
+    """Diagnose every wrong verdict.
+
+    Args:
+        verdicts: In any number; several may be of one case.
+        cases: Suite and id to the case, for its golds and dialect; where it is not known, the verdict's gold is read.
+
+    Returns:
+        The position of each wrong verdict to its diagnosis.
+    """
+    found: dict[int, Diagnosis] = {}
+    for place, verdict in enumerate(verdicts):
+        case = (cases or {}).get((verdict.suite, verdict.case))
+        golds, dialect = (case.gold, case.dialect) if case is not None else ((), "sqlite")
+        diagnosis = diagnose(verdict, golds, dialect)
+        if diagnosis is not None:
+            found[place] = diagnosis
+    return found
 
 
 _NO_QUERY = {Reason.MISSING_PREDICTION, Reason.NO_SQL, Reason.SEVERAL_STATEMENTS, Reason.TRUNCATED_REPLY}
