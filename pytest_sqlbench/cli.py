@@ -10,6 +10,7 @@ from importlib import import_module
 from pytest_sqlbench.errors import SqlbenchError
 
 COMMANDS: dict[str, str] = {
+    "build": "pytest_sqlbench.commands.build",
     "check": "pytest_sqlbench.commands.check",
     "acme": "pytest_sqlbench.commands.acme",
     "compare": "pytest_sqlbench.commands.compare",

@@ -32,7 +32,7 @@ def fill(database: Database, path: Path) -> None:
     """
     import duckdb
 
-    from pytest_sqlbench.engines.build import read_rows
+    from pytest_sqlbench.engines.row_order import tables_in_order
 
     try:
         connection = duckdb.connect(str(path), config={"threads": "1", "default_block_size": BLOCK_BYTES})
@@ -43,10 +43,8 @@ def fill(database: Database, path: Path) -> None:
             connection.execute(database.schema)
         except duckdb.Error as error:
             raise UsageError(f"database {database.name!r}: the schema does not run on DuckDB: {error}") from error
-        for table, source in database.rows:
-            _insert(connection, database.name, table, read_rows(source), str(source))
-        for table, rows in database.inline_rows.items():
-            _insert(connection, database.name, table, enumerate(rows, 1), f"rows of {table}")
+        for table, where, rows in tables_in_order(database):
+            _insert(connection, database.name, table, rows, where)
 
 
 def _insert(connection: Any, name: str, table: str, rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) -> None:
