@@ -100,6 +100,11 @@ OPTIONS: tuple[Option, ...] = (
         ini=True,
         repeats=True,
     ),
+    Option(
+        "--sqlbench-transpile-gold",
+        JUDGING,
+        "Rewrite golds for engines of another dialect, and check them against the original's rows.",
+    ),
     Option("--sqlbench-allow-superuser", JUDGING, "Run predictions on a server even as a role that may do anything."),
     Option(
         "--sqlbench-repeat-query", JUDGING, "Run each query N times and flag results that differ.", "N", "1", ini=True

@@ -69,9 +69,17 @@ class SqlbenchSession:
         path = path.absolute()
         suite = self.suites.get(path)
         if suite is None:
-            suite = self.suites[path] = place_suite(load_suite(path), self.places)
+            suite = self.suites[path] = place_suite(self._read(path), self.places)
             if self.spec is not None:
                 self._bind(self.predictor, suite)
+        return suite
+
+    def _read(self, path: Path) -> Suite:
+        suite = load_suite(path)
+        if self.config.getoption("sqlbench_transpile_gold"):
+            from pytest_sqlbench.evaluation.transpile import transpile_suite
+
+            return transpile_suite(suite)
         return suite
 
     def pick(self, suite: Suite) -> list[Case]:

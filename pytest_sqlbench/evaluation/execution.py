@@ -10,6 +10,7 @@ from pytest_sqlbench.engines.registry import open_engine
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.evaluation.desk import Desk, Gold, score_otherwise
 from pytest_sqlbench.evaluation.translation import write_statement
+from pytest_sqlbench.evaluation.transpile import ORIGIN, check_transpiled
 from pytest_sqlbench.policy import Policy
 from pytest_sqlbench.prediction import Prediction
 from pytest_sqlbench.result import Engine, QueryFailure, ResultSet, Status
@@ -55,6 +56,8 @@ class ExecutionJudge:
         engine = self._engine(case)
         desk = Desk(case, engine)
         golds = desk.run_golds(policy)
+        if ORIGIN in case.facts and not isinstance(golds, QueryFailure):
+            golds = check_transpiled(case, golds, policy, self._open) or golds
         verdict = Verdict(
             suite=case.suite,
             case=case.id,
@@ -88,15 +91,17 @@ class ExecutionJudge:
         self._engines.clear()
 
     def _engine(self, case: Case) -> Engine:
-        key = (case.engine, case.database)
-        engine = self._engines.get(key)
-        if engine is None:
-            database = self._suite.databases.get(case.database)
-            if database is None:
-                named = f"database {case.database!r}" if case.database else "a database"
-                raise EngineError(f"{self._suite.path}: case {case.id!r} needs {named}, and the suite has none")
-            engine = self._engines[key] = open_engine(case.engine, database, self._settings)
-        return engine
+        if case.database not in self._suite.databases:
+            named = f"database {case.database!r}" if case.database else "a database"
+            raise EngineError(f"{self._suite.path}: case {case.id!r} needs {named}, and the suite has none")
+        return self._open(case.engine, case.database)
+
+    def _open(self, engine: str, database: str) -> Engine:
+        opened = self._engines.get((engine, database))
+        if opened is None:
+            opened = open_engine(engine, self._suite.databases[database], self._settings)
+            self._engines[engine, database] = opened
+        return opened
 
 
 def _fault_gold(verdict: Verdict, failure: QueryFailure) -> Verdict:

@@ -69,10 +69,31 @@ def translate(sql: str, source: str, target: str) -> str | None:
         return None
     from sqlglot.errors import ErrorLevel, SqlglotError
 
+    if source == "sqlite" != target:
+        tree = _with_date_differences(tree)
     try:
         return str(tree.sql(dialect=target, unsupported_level=ErrorLevel.IGNORE))
     except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError):
         return None
+
+
+def _with_date_differences(tree: exp.Expr) -> exp.Expr:
+    """Write ``julianday(a) - julianday(b)``, which SQLite alone has, as the days between two dates."""
+    from sqlglot import exp
+
+    def days(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Sub):
+            return node
+        sides = [side for side in (node.this, node.expression) if _is_julian_day(side)]
+        if len(sides) != 2:
+            return node
+        first, second = (exp.cast(side.expressions[0], "date") for side in sides)
+        return exp.DateDiff(this=first, expression=second, unit=exp.var("DAY"))
+
+    def _is_julian_day(node: exp.Expr) -> bool:
+        return isinstance(node, exp.Anonymous) and node.name.lower() == "julianday" and len(node.expressions) == 1
+
+    return tree.transform(days)
 
 
 @dataclass(frozen=True, slots=True)
