@@ -147,6 +147,7 @@ OPTIONS: tuple[Option, ...] = (
         "force",
         bare="yes",
     ),
+    Option("--sqlbench-fast", OUTPUT, "Report each case once instead of three times, without fixtures and capture."),
     Option("--sqlbench-show-wrong", OUTPUT, "Show at most N failed cases in full.", "N", "10", ini=True),
 )
 """In the order in which ``--help`` and the documentation show them."""

@@ -364,6 +364,10 @@ def open_session(config: pytest.Config) -> SqlbenchSession:
 
     session = SqlbenchSession(config)
     config.pluginmanager.register(session, PLUGIN_NAME)
+    if config.getoption("sqlbench_fast"):
+        from pytest_sqlbench.fast import register_fast
+
+        register_fast(session)
     if not session.is_worker:
         register_terminal(session)
     return session
