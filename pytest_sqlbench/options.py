@@ -84,6 +84,13 @@ OPTIONS: tuple[Option, ...] = (
         "NAMES",
         ini=True,
     ),
+    Option(
+        "--sqlbench-witness",
+        JUDGING,
+        "Try each right prediction on N small generated databases; 30 find nearly all luck.",
+        "N[:SEED]",
+        ini=True,
+    ),
     Option("--sqlbench-check", JUDGING, "Check the golds instead of a model's answers."),
     Option("--sqlbench-timeout", JUDGING, "Seconds that a predicted query may run.", "S", "10", ini=True),
     Option("--sqlbench-gold-timeout", JUDGING, "Seconds that a gold query may run.", "S", "60", ini=True),

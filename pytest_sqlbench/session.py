@@ -336,6 +336,14 @@ class usage_errors:  # noqa: N801 - reads as a phrase after ``with``
             raise pytest.UsageError(str(error)) from None
 
 
+def _read_witnesses(config: pytest.Config) -> tuple[int, int]:
+    value = str(read_option(config, "sqlbench_witness") or "0")
+    number, _, seed = value.partition(":")
+    if not number.isdecimal() or not (seed or "0").isdecimal():
+        raise pytest.UsageError(f"--sqlbench-witness is {value!r}, wanted a whole number, or N:SEED as in 30:7")
+    return int(number), int(seed or 0)
+
+
 def read_settings(config: pytest.Config) -> Settings:
     """Read how predictions are judged; raise `pytest.UsageError` for values that cannot be."""
     limits = Limits(
@@ -345,11 +353,14 @@ def read_settings(config: pytest.Config) -> Settings:
         memory_bytes=int(read_number(config, "sqlbench_memory_mb", float, 1024, least=64) * 2**20),
     )
     policy = read_option(config, "sqlbench_policy")
+    witnesses, seed = _read_witnesses(config)
     with usage_errors():
         return Settings(
             limits=limits,
             gold_timeout_s=read_number(config, "sqlbench_gold_timeout", float, 60.0, least=0.01),
             policy=find_preset(policy) if policy is not None else None,
+            witnesses=witnesses,
+            seed=seed,
             also=parse_presets(read_option(config, "sqlbench_also") or ""),
             extraction=read_choice(config, "sqlbench_extract", ("full", "fences", "off"), "full"),  # type: ignore[arg-type]
             runs_in_process=bool(config.getoption("sqlbench_inprocess")),

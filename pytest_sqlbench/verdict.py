@@ -64,6 +64,8 @@ class Reason(str, Enum):
     TYPE_ONLY = "type_only"
     ROUNDING = "rounding"
     ROW_COUNT = "row_count"
+    OTHER_INSTANCE = "other_instance"
+    """Right on the suite's database and wrong on another one that the suite names."""
     VALUES = "values"
     # scored without rows
     BELOW_THRESHOLD = "below_threshold"

@@ -9,6 +9,7 @@ from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.engines.registry import open_engine
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.evaluation.desk import Desk, Gold, score_otherwise
+from pytest_sqlbench.evaluation.luck import LuckJudge
 from pytest_sqlbench.evaluation.translation import write_statement
 from pytest_sqlbench.evaluation.transpile import ORIGIN, check_transpiled
 from pytest_sqlbench.policy import Policy
@@ -43,6 +44,7 @@ class ExecutionJudge:
         self._suite = suite
         self._settings = settings
         self._engines: dict[tuple[str, str], Engine] = {}
+        self._luck = LuckJudge(suite, settings)
 
     def judge(self, case: Case, prediction: Prediction) -> Verdict:
         """Run the golds, then the prediction, and compare.
@@ -80,6 +82,8 @@ class ExecutionJudge:
         sql, verdict = write_statement(picked, case, self._suite, verdict)
         predicted = desk.run_prediction(sql, policy, golds)
         verdict = _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
+        if verdict.outcome is Outcome.CORRECT and self._luck.has_work:
+            verdict = self._luck.look_again(verdict, case, sql, policy, engine)
         if not self._settings.also:
             return verdict
         return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, sql, self._settings.also)})
@@ -89,6 +93,7 @@ class ExecutionJudge:
         for engine in self._engines.values():
             engine.close()
         self._engines.clear()
+        self._luck.close()
 
     def _engine(self, case: Case) -> Engine:
         if case.database not in self._suite.databases:

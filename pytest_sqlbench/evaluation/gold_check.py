@@ -194,20 +194,19 @@ def find_cut(order: GoldOrder, result: ResultSet) -> tuple[str, str]:
     keyed = order.keyed_rows(result)
     if keyed is None:
         return "", ""
-    ties = ""
-    begin, first, last = 0, keyed.start, keyed.start + keyed.size
-    while begin < len(keyed.keys):
-        end = begin + 1
-        while end < len(keyed.keys) and keyed.keys[end] == keyed.keys[begin]:
-            end += 1
-        differs = any(row != keyed.rows[begin] for row in keyed.rows[begin:end])
-        if differs and (begin < first < end or begin < last < end):
-            what = "rows tie under ORDER BY" if order.is_ordered else "rows fit without ORDER BY"
-            return f"{end - begin} {what}, {min(end, last) - max(begin, first)} are returned", ""
-        if differs and order.is_ordered and not ties and begin < last and end > first:
-            ties = f"{end - begin} rows tie"
-        begin = end
-    return "", ties
+    first, last = keyed.start, keyed.start + keyed.size
+
+    def differ(begin: int, end: int) -> bool:
+        return any(row != keyed.rows[begin] for row in keyed.rows[begin:end])
+
+    cut = keyed.find_cut()
+    if cut is not None and differ(*cut):
+        what = "rows tie under ORDER BY" if order.is_ordered else "rows fit without ORDER BY"
+        return f"{cut[1] - cut[0]} {what}, {min(cut[1], last) - max(cut[0], first)} are returned", ""
+    if not order.is_ordered:
+        return "", ""
+    tied = [end - begin for begin, end in keyed.groups() if begin < last and end > first and differ(begin, end)]
+    return "", f"{tied[0]} rows tie" if tied else ""
 
 
 def _disagreements(case: Case, engine: Engine, results: Iterable[tuple[str, ResultSet]]) -> Iterator[Finding]:

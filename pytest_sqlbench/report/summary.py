@@ -39,6 +39,7 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     for group in suites.values():
         lines += describe_clause_scores(group)
     lines += _readings(verdicts)
+    lines += _luck(verdicts)
     lines += describe_quadrants(verdicts)
     lines += _slices(verdicts)
     lines += _reasons(verdicts)
@@ -54,6 +55,20 @@ def _suite_row(name: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
     errors = outcomes[Outcome.MODEL_ERROR] + outcomes[Outcome.GOLD_ERROR]
     vacuous = sum("vacuous" in verdict.flags for verdict in verdicts)
     return name, f"{scorable:,}", rate, interval, f"{outcomes[Outcome.WRONG]:,}", f"{errors:,}", f"{vacuous:,}"
+
+
+def _luck(verdicts: Sequence[Verdict]) -> list[str]:
+    """Say how many right answers a generated database exposes, and what the accuracy is without them."""
+    asked = [verdict for verdict in verdicts if verdict.outcome is not Outcome.UNSCORABLE]
+    right = [verdict for verdict in asked if verdict.outcome is Outcome.CORRECT]
+    tried = [verdict for verdict in right if "passed_by_luck" in verdict.scores]
+    lucky = sum(verdict.scores["passed_by_luck"] > 0 for verdict in tried)
+    if not tried:
+        return []
+    rate = 100 * (len(right) - lucky) / len(asked)
+    return wrap(
+        "luck", [f"{lucky:,} of {len(tried):,} right answers fail on generated data: {rate:.1f} % without"], ""
+    )
 
 
 def _readings(verdicts: Sequence[Verdict]) -> list[str]:
@@ -105,7 +120,7 @@ def _suspicious(verdicts: Sequence[Verdict]) -> list[str]:
         flag.replace("_", " ")
         for verdict in verdicts
         for flag in verdict.flags
-        if verdict.outcome is Outcome.CORRECT and flag not in ("vacuous", "ties")
+        if verdict.outcome is Outcome.CORRECT and flag not in ("vacuous", "ties", "passed_by_luck")
     )
     cells = [f"{flag} {n:,}" for flag, n in counts.most_common(6)]
     return wrap("right, but", cells, "") if cells else []

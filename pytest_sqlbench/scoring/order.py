@@ -5,7 +5,7 @@ Nothing is worked out before it is asked for: most results match, or differ, wit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -27,10 +27,18 @@ class KeyedRows:
     size: int
     """How many rows the gold's own result has."""
 
-    @property
-    def is_cut(self) -> bool:
-        """True if rows beyond the gold's own are known."""
-        return self.size < len(self.rows)
+    def groups(self) -> Iterator[tuple[int, int]]:
+        """Yield where each group of rows that tie begins and ends, in order."""
+        begin = 0
+        for _, members in groupby(self.keys):
+            end = begin + len(list(members))
+            yield begin, end
+            begin = end
+
+    def find_cut(self) -> tuple[int, int] | None:
+        """Return the group of ties inside which the gold's result begins or ends; None if there is none."""
+        borders = (self.start, self.start + self.size)
+        return next(((a, b) for a, b in self.groups() if any(a < border < b for border in borders)), None)
 
 
 class GoldOrder:
@@ -72,6 +80,10 @@ class GoldOrder:
         result = self._fetch(plan.keyed_sql)
         return result if isinstance(result, ResultSet) else None
 
+    def on(self, fetch: Callable[[str], ResultSet | QueryFailure]) -> GoldOrder:
+        """Return the order of the same gold over other data; what was read off its text is kept."""
+        return _OrderElsewhere(self, fetch)
+
     def keyed_rows(self, gold: ResultSet) -> KeyedRows | None:
         """Return the gold's rows with their sort keys; None where the keys cannot be known."""
         plan = self._plan
@@ -90,6 +102,26 @@ class GoldOrder:
         if plan.added == 0:
             return _keyed(gold.rows, plan, width, 0, len(gold.rows))
         return None
+
+
+class _OrderElsewhere(GoldOrder):
+    """The order of a gold over other data."""
+
+    def __init__(self, origin: GoldOrder, fetch: Callable[[str], ResultSet | QueryFailure]) -> None:
+        super().__init__(origin.sql, origin.dialect, fetch)
+        self._origin = origin
+
+    @property
+    def is_ordered(self) -> bool:
+        return self._origin.is_ordered
+
+    @property
+    def may_be_cut(self) -> bool:
+        return self._origin.may_be_cut
+
+    @property
+    def _plan(self) -> OrderPlan | None:
+        return self._origin._plan
 
 
 class NarrowedOrder(GoldOrder):
@@ -134,14 +166,11 @@ def fits_ties(keyed: KeyedRows, gold: Sequence[KeyRow], predicted: Sequence[KeyR
     if len(predicted) != keyed.size or keyed.start + keyed.size > len(gold):
         return False
     first, last = keyed.start, keyed.start + keyed.size
-    begin = 0
-    for _, members in groupby(keyed.keys):
-        end = begin + len(list(members))
+    for begin, end in keyed.groups():
         inside = range(max(begin, first), min(end, last))
         if len(inside):
             given = predicted[inside.start - first : inside.stop - first]
             residue = bag_residue(gold[begin:end], given, tolerance)
             if residue.predicted:
                 return False
-        begin = end
     return True

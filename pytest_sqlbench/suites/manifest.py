@@ -19,7 +19,8 @@ FORMAT_VERSION = 1
 METRICS = ("execution_accuracy", "pcm_f1", "pcm_em", "clause_f1", "acc_ex", "acc_lf")
 
 COMMON_KEYS = frozenset(
-    """sqlbench name dialect engine engines database databases metric threshold policy gate tags prompt model""".split()
+    """sqlbench name dialect engine engines database databases metric threshold policy gate instances tags prompt
+    model""".split()
 )
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,60}")

@@ -9,6 +9,7 @@ from typing import cast
 
 from pytest_sqlbench.case import Suite
 from pytest_sqlbench.errors import CaseError, UsageError
+from pytest_sqlbench.suites.instances import read_instances
 from pytest_sqlbench.suites.manifest import Manifest, read_manifest
 
 FORMATS: dict[str, str] = {
@@ -36,6 +37,8 @@ def load_suite(path: Path | str) -> Suite:
         raise manifest.error("format", f"unknown format {manifest.format!r}. Known: {known}.")
     suite = cast(Suite, import_module(FORMATS[manifest.format]).read_suite(manifest))
     _check_ids(suite)
+    if "instances" in manifest.top:
+        suite = replace(suite, settings={**suite.settings, "instances": read_instances(manifest, suite.databases)})
     return _with_model(suite, manifest) if "model" in manifest.top else suite
 
 

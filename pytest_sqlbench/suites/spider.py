@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ def read_suite(manifest: Manifest) -> Suite:
     """Read ``data:`` (a JSON list, or lines of query, tab, database) and ``databases:`` (``DB/DB.sqlite``).
 
     ``only``, ``without`` and ``missing_databases`` work as for BIRD. ``tables:`` names ``tables.json``, with which the
-    databases of the questions are checked. Case ids are places in the list, from 0; ``facts["position"]`` is the same
-    as a number. The difficulty is Spider's hardness, where the list has parsed queries. The policy is ``spider``.
+    databases of the questions are checked, and which knows their foreign keys. Case ids are places in the list, from
+    0; ``facts["position"]`` is the same as a number. The difficulty is Spider's hardness, where the list has parsed
+    queries. The policy is ``spider``.
 
     Raises:
         CaseError: A question without its database, a missing key, a value of the wrong type.
@@ -26,24 +28,47 @@ def read_suite(manifest: Manifest) -> Suite:
     manifest.check_keys([*LIST_KEYS, "tables"])
     data = manifest.resolve("data", manifest.settings.get("data"))
     content = data.read_bytes()
-    known = _known_databases(manifest)
+    tables = _read_tables(manifest)
     read = _lines if data.suffix.lower() in (".sql", ".txt", ".tsv") else _entries
     cases = list(read(manifest, data, content))
     for case in cases:
-        if known is not None and case.database not in known:
+        if tables is not None and case.database not in tables:
             found = f"database {case.database!r} is not in {manifest.settings['tables']}"
             raise CaseError(data, case.line, f"question {case.id}: {found}")
-    return make_suite(manifest, data, cases, "spider", [content])
+    suite = make_suite(manifest, data, cases, "spider", [content])
+    keys = {name: tables[name] for name in suite.databases} if tables is not None else {}
+    return replace(suite, settings={**suite.settings, "foreign_keys": keys})
 
 
-def _known_databases(manifest: Manifest) -> frozenset[str] | None:
+_Keys = dict[str, tuple[tuple[tuple[str], str, tuple[str]], ...]]
+"""Table to its foreign keys: own columns, the other table, its columns; all lower-cased."""
+
+
+def _read_tables(manifest: Manifest) -> dict[str, _Keys] | None:
+    """Return the foreign keys of each database in ``tables.json``: the files themselves declare few."""
     if "tables" not in manifest.settings:
         return None
     path = manifest.resolve("tables", manifest.settings["tables"])
-    entries = parse_list(path, path.read_bytes())
-    for position, entry in enumerate(entries):
+    databases: dict[str, _Keys] = {}
+    for position, entry in enumerate(parse_list(path, path.read_bytes())):
         require_texts(path, f"entry {position}", entry, ["db_id"])
-    return frozenset(entry["db_id"] for entry in entries)
+        try:
+            databases[entry["db_id"]] = _foreign_keys(entry)
+        except (KeyError, TypeError, IndexError, ValueError, AttributeError) as error:
+            raise CaseError(path, 0, f"entry {position}: is not a description of tables: {error!r}") from error
+    return databases
+
+
+def _foreign_keys(entry: dict[str, Any]) -> _Keys:
+    tables = [name.lower() for name in entry["table_names_original"]]
+    columns = [
+        (tables[table], name.lower()) if table >= 0 else ("", "*") for table, name in entry["column_names_original"]
+    ]
+    keys: _Keys = {}
+    for own, other in entry["foreign_keys"]:
+        (table, column), (target, key) = columns[own], columns[other]
+        keys[table] = (*keys.get(table, ()), ((column,), target, (key,)))
+    return keys
 
 
 def _entries(manifest: Manifest, path: Path, content: bytes) -> Iterator[Case]:

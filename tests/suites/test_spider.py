@@ -84,9 +84,22 @@ def test_faults_are_named(tmp_path: Path, data: str, name: str, more: str, messa
 
 def test_tables_file_knows_the_databases(tmp_path: Path) -> None:
     manifest = write_suite(tmp_path, json.dumps([entry()]), more="tables: tables.json\n")
-    (tmp_path / "tables.json").write_text('[{"db_id": "bank"}]', encoding="utf-8")
+    tables = {"db_id": "bank", "table_names_original": [], "column_names_original": [], "foreign_keys": []}
+    (tmp_path / "tables.json").write_text(json.dumps([tables]), encoding="utf-8")
     with pytest.raises(CaseError, match=r"question 0: database 'shop' is not in tables\.json"):
         load_suite(manifest)
+
+
+def test_tables_file_knows_the_foreign_keys(tmp_path: Path) -> None:
+    manifest = write_suite(tmp_path, json.dumps([entry()]), more="tables: tables.json\n")
+    tables = {
+        "db_id": "shop",
+        "table_names_original": ["Item", "Sale"],
+        "column_names_original": [[-1, "*"], [0, "Id"], [1, "Item_Id"]],
+        "foreign_keys": [[2, 1]],
+    }
+    (tmp_path / "tables.json").write_text(json.dumps([tables]), encoding="utf-8")
+    assert load_suite(manifest).settings["foreign_keys"] == {"shop": {"sale": ((("item_id",), "item", ("id",)),)}}
 
 
 @pytest.mark.parametrize(
