@@ -133,7 +133,11 @@ class Cursor:
     def enclosed(self, rule: Callable[[], T]) -> T:
         """Follow a rule between parentheses."""
         self.take("(")
-        found = self._deeper(rule)
+        self._deepen()
+        try:
+            found = rule()
+        finally:
+            self._nesting -= 1
         self.take(")")
         return found
 
@@ -152,19 +156,19 @@ class Cursor:
             self.at = known[1]
             return known[0]
         memory[start] = None
-        found = self._deeper(rule)
+        self._deepen()
+        try:
+            found = rule()
+        finally:
+            self._nesting -= 1
         memory[start] = (found, self.at)
         return found
 
-    def _deeper(self, rule: Callable[[], T]) -> T:
-        """Follow a rule one level of nesting further in; raise `Unreadable` beyond `MAX_NESTING`."""
+    def _deepen(self) -> None:
+        """Count one more level of nesting; raise `Unreadable` beyond `MAX_NESTING`."""
         if self._nesting >= MAX_NESTING:
             raise Unreadable(f"nested deeper than {MAX_NESTING} levels")
         self._nesting += 1
-        try:
-            return rule()
-        finally:
-            self._nesting -= 1
 
     def lengthened(self, length: int) -> int:
         """Count one more operator on a level; raise `Unreadable` beyond `MAX_CHAIN`."""

@@ -18,7 +18,7 @@ from pytest_sqlbench.scoring.pcm.nodes import (
     Name,
     Operation,
 )
-from pytest_sqlbench.scoring.pcm.tokens import DATE_PARTS, FIRST_NAMES, NAMES, NEXT_NAMES
+from pytest_sqlbench.scoring.pcm.tokens import DATE_PARTS, FIRST_NAMES, IDENTIFIERS, NAMES, NEXT_NAMES
 
 _STRENGTHS = {
     "||": 1,
@@ -27,6 +27,8 @@ _STRENGTHS = {
     "*": 4, "/": 4, "div": 4, "%": 4,
     "^": 5,
 }  # fmt: skip
+_CONTINUATIONS = frozenset({".", "("})
+"""Tokens after a name that make it longer, or a call."""
 _PREFIXES = frozenset({"not", "!", "+", "-", "~"})
 _SUFFIXES = DATE_PARTS | {"collate", "[", "::"}
 ADDITIVE = 3
@@ -54,19 +56,18 @@ class ExpressionGrammar(CallGrammar):
         return left
 
     def _operand(self) -> Expression:
-        """A primary with what may stand before it (NOT, a sign); from those nothing is read."""
-        if self._kinds[self.at] not in _PREFIXES:
-            return self._suffixed_primary()
-        self.skip("not", "!")
-        self.skip("+", "-", "~")
-        self._suffixed_primary()
-        return OPAQUE
-
-    def _suffixed_primary(self) -> Expression:
-        """A primary with what may stand after it: COLLATE, a unit (which makes it an interval), an index, casts."""
+        """A primary with what may stand before it (NOT, a sign: nothing of those is read) and after it."""
+        has_prefix = self._kinds[self.at] in _PREFIXES
+        if has_prefix:
+            self.skip("not", "!")
+            self.skip("+", "-", "~")
         found = self.primary()
-        if self._kinds[self.at] not in _SUFFIXES:
-            return found
+        if self._kinds[self.at] in _SUFFIXES:
+            found = self._extended(found)
+        return OPAQUE if has_prefix else found
+
+    def _extended(self, found: Expression) -> Expression:
+        """What stands after a primary: COLLATE, a unit (which makes it an interval), an index, casts."""
         if self.skip("collate"):
             self.take("identifier")
             found = Operation(found)
@@ -87,6 +88,9 @@ class ExpressionGrammar(CallGrammar):
     def primary(self) -> Expression:
         """One operand without operators."""
         kind = self._kinds[self.at]
+        if kind in IDENTIFIERS and self._kinds[self.at + 1] not in _CONTINUATIONS:
+            self.at += 1
+            return Column(self._texts[self.at - 1])
         special = self._SPECIAL.get(kind)
         if special is not None:
             found = special(self)

@@ -6,6 +6,9 @@ from collections.abc import Container, Sequence
 
 from pytest_sqlbench.scoring.pcm.components import Item
 
+SHORT = 20
+"""Items up to which a list is searched as it is."""
+
 
 def component_f1(gold: Sequence[Item], predicted: Sequence[Item]) -> float:
     """Return the F1 of one component, of which at least one side has items: 0.0 where only one has."""
@@ -57,9 +60,7 @@ class Remaining:
         if isinstance(wanted, str):
             return self._take_string(wanted)
         if self._nested:
-            if self._search is None:
-                self._search = Search(self._nested[-1])
-            if not self._search.finds_any(wanted):
+            if not self._is_in_first_nested(wanted):
                 return False
             self._nested.pop()
             self._search = None
@@ -70,6 +71,16 @@ class Remaining:
             self._first += 1
         first = self._items[self._first]
         return isinstance(first, str) and self._take_string(first)
+
+    def _is_in_first_nested(self, wanted: tuple[Item, ...]) -> bool:
+        first = self._nested[-1]
+        if len(wanted) <= SHORT and len(first) <= SHORT:  # most often a shared string settles it
+            for part in wanted:
+                if isinstance(part, str) and part in first:
+                    return True
+        if self._search is None:
+            self._search = Search(first)
+        return self._search.finds_any(wanted)
 
     def _take_string(self, wanted: str) -> bool:
         places = self._places.get(wanted)

@@ -20,7 +20,8 @@ class SourceGrammar(ConditionGrammar):
 
     def alias_if_any(self) -> bool:
         """An alias, with AS or without, perhaps with column names; say whether there was one."""
-        if self.peek() != "as" and self.peek() not in ALIASES:
+        kind = self._kinds[self.at]
+        if kind not in ALIASES and kind != "as":
             return False
         self.skip("as")
         self.take_name(ALIASES)

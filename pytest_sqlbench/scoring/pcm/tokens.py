@@ -53,8 +53,8 @@ NEXT_NAMES = frozenset(FIRST_NAMES | {"from", "select", "sel"})
 
 # Longest match first; `#` and `$` begin a name, `@` only continues one.
 _TOKEN = re.compile(
-    r"""[ ]+
-    |(?P<clock>current_(?:timestamp|time|date)\(\))
+    r"""[ \t\r\n]*(?:
+    (?P<clock>current_(?:timestamp|time|date)\(\))
     |(?P<word>[a-z_$\#][\w$\#@\x00-\x08\x0e-\x1b\x7f]*)
     |(?P<hexadecimal>0x[0-9a-f]+)
     |(?P<decimal>\d*\.\d+(?:e[+-]?\d+)?|\d+\.(?:e[+-]?\d+)?|\d+e[+-]?\d+)
@@ -63,8 +63,7 @@ _TOKEN = re.compile(
     |--[^\r\n]*|/\*[^*]*\*(?:\*|[^*/][^*]*\*)*/|(?P<unclosed>/\*)
     |(?P<symbol>>\s*=|<\s*=|<\s*>|!\s*=|\|\s*\||&&|@@|~\*|!~\*?|@>|<@|\?\||\?&|-\#|->>?|::|<<|>>
       |[-+*/%^|&=<>(),.:;?@~!{}\[\]])
-    |[\t\r\n]+
-    |(?P<stray>.)""",
+    |(?P<stray>.))""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
@@ -94,9 +93,9 @@ def split_tokens(text: str) -> Tokens:
     """
     kinds: list[str] = []
     texts: list[str] = []
-    for found in _TOKEN.finditer(text):
+    for found in _TOKEN.finditer(text.rstrip(" \t\r\n")):
         kind = found.lastgroup
-        if kind is None:  # white space or a comment
+        if kind is None:  # a comment
             continue
         part = found[kind]
         if kind == "word":
