@@ -124,11 +124,17 @@ def _find_baseline(config: pytest.Config, storage: Path, *, may_be_missing: bool
 
 
 def _load(path: Path) -> Run | None:
-    """Load the baseline if it is there, called as a person would write it."""
-    if not path.exists():
-        return None
-    name = os.path.relpath(path)
-    return replace(load_run(path), name=str(path) if name.startswith("..") else name)
+    """Load the baseline if it is there."""
+    return replace(load_run(path), name=show_path(path)) if path.exists() else None
+
+
+def show_path(path: Path) -> str:
+    """Return a path as a person in the current folder would write it."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        return str(path)
+    return str(path) if relative.startswith("..") else relative
 
 
 def _read_name(config: pytest.Config) -> str | None:

@@ -124,7 +124,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "--sqlbench-fail-under",
         GATE,
-        "Fail below this accuracy in per cent, of a suite or score if named; @low: its lower bound. Repeatable.",
+        "Fail below this accuracy in per cent, of a suite or score if named; @low: its lower bound.",
         "[SUITE:]PCT[@low]",
         ini=True,
         repeats=True,
@@ -135,7 +135,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "--sqlbench-compare-fail",
         GATE,
-        "Fail if worse than the compared run by more, as accuracy:2%, regressions:3 or p:0.05. Repeatable.",
+        "Fail if worse than the compared run by more, as accuracy:2%, regressions:3 or p:0.05.",
         "EXPR",
         ini=True,
         repeats=True,
@@ -252,7 +252,8 @@ def document_options() -> list[str]:
         lines += [f"### {heading}", "", "| option | ini | default | meaning |", "|---|---|---|---|"]
         for option in OPTIONS:
             if option.heading == heading:
-                flag = f"{option.flag}={option.metavar}" if option.metavar else option.flag
+                value = f"={option.metavar}" if option.bare is None else f"[={option.metavar}]"
+                flag = option.flag + (value if option.metavar else "")
                 ini = f"`{option.name}`" if option.ini else ""
                 meaning = option.help.replace("|", "\\|") + (" May be repeated." if option.repeats else "")
                 lines.append(f"| `{flag}` | {ini} | {option.default} | {meaning} |")

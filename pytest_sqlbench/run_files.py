@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pytest_sqlbench.baseline import number_path, save_run
 from pytest_sqlbench.errors import UsageError
-from pytest_sqlbench.gate_options import GateOptions
+from pytest_sqlbench.gate_options import GateOptions, show_path
 from pytest_sqlbench.report.comparison import Line
 from pytest_sqlbench.run import Run
 
@@ -31,7 +31,9 @@ def keep_run(run: Run, options: GateOptions, refusals: tuple[str, str]) -> list[
     if options.save:
         target = options.storage / f"{options.save}.json"
         lines.append(
-            (f"NOT SAVED as {target}: {no_save}", False) if no_save else _write(run, target, is_committed=True)
+            (f"NOT SAVED as {show_path(target)}: {no_save}", False)
+            if no_save
+            else _write(run, target, is_committed=True)
         )
     if options.autosaves:
         target = number_path(options.storage, _label(run))
@@ -39,7 +41,7 @@ def keep_run(run: Run, options: GateOptions, refusals: tuple[str, str]) -> list[
     if options.updates and options.baseline_path:
         target = options.baseline_path
         if no_update:
-            lines.append((f"BASELINE NOT UPDATED, {target} stays as it was: {no_update}", False))
+            lines.append((f"BASELINE NOT UPDATED, {show_path(target)} stays as it was: {no_update}", False))
         else:
             lines.append(_write(run, target, is_committed=True))
     return lines
@@ -50,7 +52,7 @@ def _write(run: Run, path: Path, *, is_committed: bool) -> Line:
         save_run(run, path, is_committed=is_committed)
     except UsageError as error:
         return f"NOT SAVED: {error}", False
-    return f"saved {path}", None
+    return f"saved {show_path(path)}", None
 
 
 def _label(run: Run) -> str:

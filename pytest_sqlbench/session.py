@@ -34,6 +34,9 @@ VERDICTS = pytest.StashKey[Tally]()
 
 PLUGIN_NAME = "sqlbench-session"
 
+SUITES_KEY = "sqlbench_suites"
+"""Under which a worker tells the controller its suites."""
+
 
 class SqlbenchSession:
     """Everything that the hooks share. Workers judge; the controller (the only process without xdist) also counts."""
@@ -299,9 +302,20 @@ class SqlbenchSession:
             verdict = self._place(_trouble(case, Outcome.MODEL_ERROR, Reason.CRASH, text), case, suite)
             report.sqlbench = [to_record(verdict)]  # type: ignore[attr-defined]
 
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Controller under xdist: learn which suites the tests of the user's own brought in."""
+        for name in getattr(node, "workeroutput", {}).get(SUITES_KEY, ()):
+            # a worker on another machine has paths that mean nothing here
+            if Path(name).is_file():
+                with suppress(SqlbenchError):
+                    self.load(Path(name))
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Close engines, the model and temporary folders."""
+        if self.is_worker:
+            self.config.workeroutput[SUITES_KEY] = [str(path) for path in self.suites]  # type: ignore[attr-defined]
         for judge in self._judges.values():
             judge.close()
         self._judges.clear()
