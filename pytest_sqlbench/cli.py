@@ -17,9 +17,11 @@ COMMANDS: dict[str, str] = {
     "fetch": "pytest_sqlbench.commands.fetch",
     "list": "pytest_sqlbench.commands.list",
     "merge": "pytest_sqlbench.commands.merge",
+    "new": "pytest_sqlbench.commands.new",
     "predictions": "pytest_sqlbench.commands.predictions",
     "prompt": "pytest_sqlbench.commands.prompt",
     "show": "pytest_sqlbench.commands.show",
+    "witness": "pytest_sqlbench.commands.witness",
 }
 """Subcommand to the module that has ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``."""
 

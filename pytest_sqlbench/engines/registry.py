@@ -36,12 +36,22 @@ def open_engine(engine: str, database: Database, settings: Settings) -> Engine:
     """
     if engine not in ENGINES:
         raise UsageError(f"unknown engine {engine!r}. Known: {', '.join(sorted(ENGINES))}.")
-    if database.is_recipe:
-        from pytest_sqlbench.engines.build import build_database
-
-        database = build_database(database, engine, settings.cache_dir or _temporary_folder())
+    database = place_database(engine, database, settings)
     opened = cast(Engine, import_module(ENGINES[engine]).open_engine(database, settings))
     return _wrapped(opened, engine, database, settings) if hasattr(opened, "allowance") else opened
+
+
+def place_database(engine: str, database: Database, settings: Settings) -> Database:
+    """Return a database as it lies on disk or on a server: a recipe is built, once, and then found again.
+
+    Raises:
+        EngineError: It cannot be built.
+    """
+    if not database.is_recipe:
+        return database
+    from pytest_sqlbench.engines.build import build_database
+
+    return build_database(database, engine, settings.cache_dir or _temporary_folder())
 
 
 def _wrapped(engine: Any, name: str, database: Database, settings: Settings) -> Engine:

@@ -41,11 +41,6 @@ class SqliteEngine:
         self._refresh()
 
     @property
-    def path(self) -> Path:
-        """The database file."""
-        return Path(self._path)
-
-    @property
     def version(self) -> str:
         """As in ``sqlite 3.45.1``."""
         return f"sqlite {sqlite3.sqlite_version}"

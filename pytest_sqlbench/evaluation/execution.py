@@ -83,7 +83,7 @@ class ExecutionJudge:
         predicted = desk.run_prediction(sql, policy, golds)
         verdict = _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
         if verdict.outcome is Outcome.CORRECT and self._luck.has_work:
-            verdict = self._luck.look_again(verdict, case, sql, policy, engine)
+            verdict = self._luck.look_again(verdict, case, sql, policy)
         if not self._settings.also:
             return verdict
         return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, sql, self._settings.also)})

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
-from pathlib import Path
 
 from pytest_sqlbench.case import Case, Suite
-from pytest_sqlbench.engines.registry import open_engine
+from pytest_sqlbench.engines.registry import open_engine, place_database
 from pytest_sqlbench.engines.sqlite_variants import SqliteVariants
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.policy import Policy
@@ -132,7 +131,7 @@ class GoldChecker:
         if case.engine != "sqlite":
             return None
         if case.database not in self._variants:
-            path = _path_of(self._engine(case), self._suite, case)
+            path = place_database(case.engine, self._suite.databases[case.database], self._settings).path
             try:
                 self._variants[case.database] = SqliteVariants(path, self._settings.seed) if path else None
             except EngineError:
@@ -156,12 +155,6 @@ class GoldChecker:
 
 def _finding(case: Case, rule: str, detail: str = "") -> Finding:
     return Finding(case.suite, case.id, rule, detail, case.line)
-
-
-def _path_of(engine: Engine, suite: Suite, case: Case) -> Path | None:
-    """Return the file that the engine reads: the suite's, or the one that was built from its recipe."""
-    path = suite.databases[case.database].path
-    return path if path is not None else getattr(engine, "path", None)
 
 
 def _quote(name: str) -> str:

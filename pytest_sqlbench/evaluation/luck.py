@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_sqlbench.case import Case, Database, Suite
-from pytest_sqlbench.engines.registry import open_engine
+from pytest_sqlbench.engines.registry import open_engine, place_database
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.evaluation.desk import Desk
 from pytest_sqlbench.evaluation.witness import Trial, Witness, WitnessBench
@@ -39,7 +39,7 @@ class LuckJudge:
         """True if anything is to be looked at again."""
         return bool(self._settings.witnesses or self._instances)
 
-    def look_again(self, verdict: Verdict, case: Case, sql: str, policy: Policy, engine: Engine) -> Verdict:
+    def look_again(self, verdict: Verdict, case: Case, sql: str, policy: Policy) -> Verdict:
         """Return a right verdict as it stands after the second look.
 
         On an instance of the user's own the prediction has to match: there it becomes wrong. A generated database makes
@@ -50,7 +50,7 @@ class LuckJudge:
             if verdict.outcome is not Outcome.CORRECT:
                 return verdict
         if self._settings.witnesses and case.engine == "sqlite":
-            bench = self._bench(case, engine)
+            bench = self._bench(case)
             if bench is not None:
                 trial = bench.try_prediction(case.gold, sql, policy, self._settings.witnesses)
                 verdict = with_trial(verdict, trial, self._settings.seed)
@@ -95,9 +95,9 @@ class LuckJudge:
             predicted_result=predicted,
         )
 
-    def _bench(self, case: Case, engine: Engine) -> WitnessBench | None:
+    def _bench(self, case: Case) -> WitnessBench | None:
         if case.database not in self._benches:
-            path = self._suite.databases[case.database].path or getattr(engine, "path", None)
+            path = place_database(case.engine, self._suite.databases[case.database], self._settings).path
             references = find_references(self._suite, case.database)
             try:
                 self._benches[case.database] = WitnessBench(path, self._settings.seed, references) if path else None
