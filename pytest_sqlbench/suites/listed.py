@@ -11,9 +11,10 @@ from typing import Any
 from pytest_sqlbench.case import Case, Database, Suite
 from pytest_sqlbench.errors import CaseError
 from pytest_sqlbench.policy import find_preset
+from pytest_sqlbench.suites.clause_settings import CLAUSE_KEYS, read_clause_metric
 from pytest_sqlbench.suites.manifest import Manifest
 
-LIST_KEYS = ("data", "databases", "only", "without", "missing_databases")
+LIST_KEYS = ("data", "databases", "only", "without", "missing_databases", *CLAUSE_KEYS)
 """Keys that every reader of a published list knows."""
 
 
@@ -76,6 +77,7 @@ def make_suite(
         kept.append(case)
     if not kept:
         raise manifest.error("data", f"no question of {data.name} has its database in {folder}")
+    metric, settings = read_clause_metric(manifest, "execution_accuracy", kept[0].dialect)
     digest = hashlib.sha256(manifest.path.read_bytes())
     for content in contents:
         digest.update(content)
@@ -84,11 +86,13 @@ def make_suite(
         path=manifest.path,
         cases=tuple(kept),
         databases=databases,
+        metric=metric,
         threshold=1.0 if manifest.threshold is None else manifest.threshold,
         policy=manifest.policy if "policy" in manifest.top else find_preset(preset),
         fail_under=manifest.fail_under,
         tags=manifest.tags,
         prompt=manifest.prompt,
+        settings=settings,
         digest=digest.hexdigest(),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import CaseError
+from pytest_sqlbench.suites.clause_settings import read_clause_metric
 from pytest_sqlbench.suites.csv_rows import read_rows
 from pytest_sqlbench.suites.listed import LIST_KEYS, make_suite
 from pytest_sqlbench.suites.manifest import Manifest
@@ -45,17 +46,19 @@ def read_suite(manifest: Manifest) -> Suite:
         raise manifest.error("data", f"{data.name} has no row")
     if isinstance(manifest.top.get("databases"), str):
         return make_suite(manifest, data, cases, "default", [content], suffix=_suffix(manifest))
+    metric, settings = read_clause_metric(manifest, "execution_accuracy", cases[0].dialect)
     return Suite(
         name=manifest.name,
         path=manifest.path,
         cases=tuple(cases),
         databases=manifest.databases,
-        metric=manifest.metric or "execution_accuracy",
+        metric=metric,
         threshold=1.0 if manifest.threshold is None else manifest.threshold,
         policy=manifest.policy,
         fail_under=manifest.fail_under,
         tags=manifest.tags,
         prompt=manifest.prompt,
+        settings=settings,
         digest=hashlib.sha256(manifest.path.read_bytes() + content).hexdigest(),
     )
 
