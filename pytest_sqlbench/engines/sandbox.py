@@ -77,18 +77,17 @@ class Sandbox:
             return answer
 
     def _ask(self, request: tuple[object, ...], timeout_s: float) -> tuple[Any, ...]:
-        process = self._living()
         self._asked += 1
         start = time.perf_counter()
         try:
             if self._opened != request[:3]:  # opening a file is not on the clock of the query
-                _send(process, (*request[:3], None, None))
+                process = self._tell((*request[:3], None, None))
                 answer = tuple(_Values(io.BytesIO(self._receive(process, START_S))).load())
                 if answer[0]:
                     return answer
                 self._opened = request[:3]
                 start = time.perf_counter()
-            _send(process, request)
+            process = self._tell(request)
             frame = self._receive(process, timeout_s + GRACE_S)
         except TimeoutError:
             return self._bury("timeout", f"stopped after {timeout_s:g} s", start)
@@ -98,6 +97,17 @@ class Sandbox:
             self._kill()  # an interrupt between question and answer: the answer would meet the next question
             raise
         return tuple(_Values(io.BytesIO(frame)).load())
+
+    def _tell(self, request: tuple[object, ...]) -> subprocess.Popen[bytes]:
+        """Send a request, to a new process if the old one died since the last answer."""
+        process = self._living()
+        try:
+            _send(process, request)
+        except OSError:
+            self._kill()
+            process = self._start()
+            _send(process, request)
+        return process
 
     @property
     def pid(self) -> int:
@@ -111,10 +121,8 @@ class Sandbox:
 
     def _living(self) -> subprocess.Popen[bytes]:
         process = self._process
-        if process is not None and self._owner == os.getpid() and process.poll() is None:
-            return process
         if process is not None and self._owner == os.getpid():
-            self._kill()
+            return process
         return self._start()
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -124,7 +132,7 @@ class Sandbox:
             )
         except OSError as error:
             raise EngineError(f"the sandbox of {self._engine} cannot be started: {error}") from error
-        self._process, self._owner, self._asked, self._opened = process, os.getpid(), 0, ()
+        self._process, self._owner, self._asked, self._opened = process, os.getpid(), 1, ()
         assert process.stdout is not None
         if poll is not None:
             self._poller = poll()

@@ -10,6 +10,7 @@ import os
 import pickle
 import sys
 import threading
+import time
 from collections import OrderedDict
 from importlib import import_module
 from typing import Any
@@ -28,7 +29,7 @@ def serve(engine: str, memory_bytes: int) -> None:
     _watch_parent()
     _limit_process(memory_bytes)
     guard_module.limit_process(memory_bytes)
-    guards: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
+    guards: OrderedDict[str, tuple[Any, Any, Any]] = OrderedDict()
     _write(b"ready")
     while (request := _read()) is not None:
         try:
@@ -40,7 +41,7 @@ def serve(engine: str, memory_bytes: int) -> None:
 
 def _answer(
     guard_module: Any,
-    guards: OrderedDict[str, tuple[Any, Any]],
+    guards: OrderedDict[str, tuple[Any, Any, Any]],
     path: str,
     stamp: object,
     options: dict[str, int],
@@ -51,23 +52,22 @@ def _answer(
 
     The stamp says which state of the file the caller means, so that no old page is served.
     """
-    key = f"{path}\0{options}"
-    known = guards.get(key)
-    if known is not None and known[0] != stamp:
-        guards.pop(key)[1].close()
+    known = guards.get(path)
+    if known is not None and (known[0] != stamp or known[1] != options):
+        guards.pop(path)[2].close()
         known = None
     if known is None:
         try:
-            known = guards[key] = (stamp, guard_module.open_guard(path, options))
+            known = guards[path] = (stamp, options, guard_module.open_guard(path, options))
         except Exception as error:  # every engine has its own class; the caller turns it into its own error
             return pickle.dumps(("unopened", str(error), (), [], [], 0.0, (), ()), PROTOCOL)
         if len(guards) > guard_module.OPEN_GUARDS:
-            guards.popitem(last=False)[1][1].close()
-    guards.move_to_end(key)
+            guards.popitem(last=False)[1][2].close()
+    guards.move_to_end(path)
     if query is None:
         return pickle.dumps(("", "", (), [], [], 0.0, (), ()), PROTOCOL)
     _limit_cpu(limits[0])
-    answer = pickle.dumps(known[1].run(query, *limits), PROTOCOL)
+    answer = pickle.dumps(known[2].run(query, *limits), PROTOCOL)
     if len(answer) > limits[2] + 65536:
         return pickle.dumps(("bytes", f"more than {limits[2]:,} bytes", (), [], [], 0.0, (), ()), PROTOCOL)
     return answer
@@ -96,14 +96,22 @@ def _limit_process(memory_bytes: int) -> None:
             return  # macOS refuses it: the kill at the deadline remains
 
 
+_limited = [0.0, 0.0]
+"""When the CPU limit was last set, and for which deadline."""
+_EVERY_S = 5.0
+
+
 def _limit_cpu(timeout_s: float) -> None:
-    """A backstop for the case that nobody is left to kill this process."""
-    if resource is not None:
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-        soft = int(usage.ru_utime + usage.ru_stime + timeout_s) + 3
-        if hard == resource.RLIM_INFINITY or soft < hard:
-            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+    """A backstop for the case that nobody is left to kill this process; renewed every few seconds."""
+    now = time.monotonic()
+    if resource is None or (now - _limited[0] < _EVERY_S and timeout_s == _limited[1]):
+        return
+    _limited[:] = [now, timeout_s]
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = int(usage.ru_utime + usage.ru_stime + timeout_s + _EVERY_S) + 3
+    if hard == resource.RLIM_INFINITY or soft < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def _watch_parent() -> None:
@@ -123,11 +131,12 @@ def _watch_parent() -> None:
 
 
 def _read() -> bytes | None:
-    head = os.read(0, 4)
-    if len(head) < 4:
+    """Return the next request; there is never more than one under way, so a read takes no part of another."""
+    start = os.read(0, 65536)
+    if len(start) < 4:
         return None
-    n = int.from_bytes(head, "little")
-    parts: list[bytes] = []
+    n = int.from_bytes(start[:4], "little") + 4 - len(start)
+    parts = [start[4:]]
     while n:
         part = os.read(0, n)
         if not part:
