@@ -155,6 +155,8 @@ OPTIONS: tuple[Option, ...] = (
         bare="yes",
     ),
     Option("--sqlbench-fast", OUTPUT, "Report each case once instead of three times, without fixtures and capture."),
+    Option("--sqlbench-html", OUTPUT, "Write the report as one HTML file that needs no network.", "PATH"),
+    Option("--sqlbench-markdown", OUTPUT, "Write the report as Markdown, for a pull request.", "PATH"),
     Option("--sqlbench-show-wrong", OUTPUT, "Show at most N failed cases in full.", "N", "10", ini=True),
 )
 """In the order in which ``--help`` and the documentation show them."""

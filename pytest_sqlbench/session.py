@@ -22,6 +22,7 @@ from pytest_sqlbench.manifests import find_manifests
 from pytest_sqlbench.options import read_choice, read_number, read_option
 from pytest_sqlbench.policy import find_preset, parse_presets
 from pytest_sqlbench.prediction import Prediction, Predictor
+from pytest_sqlbench.reporting import Reports
 from pytest_sqlbench.result import Limits
 from pytest_sqlbench.run import Tally
 from pytest_sqlbench.selection import Selection, read_selection
@@ -62,6 +63,7 @@ class SqlbenchSession:
         self._predictor: Predictor | None = None
         self._fresh: dict[str, Tally] = {}
         self._places: dict[Path, str] = {}
+        self.reports = Reports(self)
         with usage_errors():
             self.gatekeeper = register_gates(self)
 
@@ -395,4 +397,5 @@ def open_session(config: pytest.Config) -> SqlbenchSession:
         register_fast(session)
     if not session.is_worker:
         register_terminal(session)
+        config.pluginmanager.register(session.reports, "sqlbench-reports")
     return session

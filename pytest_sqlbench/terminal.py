@@ -68,7 +68,7 @@ class Terminal:
         if self._session.verdicts:
             head, *lines = describe_summary(self._session.verdicts)
             reporter.write_line(head, bold=True)
-            for line in [*lines, *self._session.describe_model()]:
+            for line in [*lines, *self._session.reports.describe_causes(), *self._session.describe_model()]:
                 reporter.write_line(line)
             if trouble := describe_trouble(self._session.verdicts):
                 reporter.write_line(trouble, red=True, bold=True)

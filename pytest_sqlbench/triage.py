@@ -89,13 +89,16 @@ def diagnose(
 
 
 def diagnose_all(
-    verdicts: Iterable[Verdict], cases: Mapping[tuple[str, str], Case] | None = None
+    verdicts: Iterable[Verdict],
+    cases: Mapping[tuple[str, str], Case] | None = None,
+    find_names: Callable[[Case], Sequence[str]] = lambda case: (),
 ) -> dict[int, Diagnosis]:
     """Diagnose every wrong verdict.
 
     Args:
         verdicts: In any number; several may be of one case.
         cases: Suite and id to the case, for its golds and dialect; where it is not known, the verdict's gold is read.
+        find_names: Says which tables and columns a case's database has, for the nearest to a hallucinated one.
 
     Returns:
         The position of each wrong verdict to its diagnosis.
@@ -104,7 +107,8 @@ def diagnose_all(
     for place, verdict in enumerate(verdicts):
         case = (cases or {}).get((verdict.suite, verdict.case))
         golds, dialect = (case.gold, case.dialect) if case is not None else ((), "sqlite")
-        diagnosis = diagnose(verdict, golds, dialect)
+        names = find_names(case) if case is not None and verdict.reason in _NO_SUCH else ()
+        diagnosis = diagnose(verdict, golds, dialect, names)
         if diagnosis is not None:
             found[place] = diagnosis
     return found
@@ -112,6 +116,7 @@ def diagnose_all(
 
 _NO_QUERY = {Reason.MISSING_PREDICTION, Reason.NO_SQL, Reason.SEVERAL_STATEMENTS, Reason.TRUNCATED_REPLY}
 _REFUSED = {Reason.REFUSED, Reason.TIMEOUT, Reason.MEMORY, Reason.TOO_MANY_BYTES, Reason.CRASH, Reason.NO_RESULT_SET}
+_NO_SUCH = {Reason.NO_SUCH_COLUMN, Reason.NO_SUCH_TABLE}
 _NAMED = re.compile(
     r"no such (?:column|table): (\S+)|column \"?([\w.]+)\"? does not exist|Unknown column '([^']+)'", re.I
 )
@@ -122,7 +127,7 @@ def _from_reason(verdict: Verdict, names: Sequence[str]) -> Diagnosis | None:
         return Diagnosis(Cause.NO_QUERY, (Cause.NO_QUERY,))
     if verdict.reason in _REFUSED:
         return Diagnosis(Cause.REFUSED, (Cause.REFUSED,))
-    if verdict.reason in (Reason.NO_SUCH_COLUMN, Reason.NO_SUCH_TABLE):
+    if verdict.reason in _NO_SUCH:
         return Diagnosis(Cause.HALLUCINATED_NAME, (Cause.HALLUCINATED_NAME,), _nearest(verdict.detail, names))
     if verdict.reason in (Reason.NO_SUCH_FUNCTION, Reason.SYNTAX):
         return Diagnosis(Cause.DIALECT, (Cause.DIALECT,), verdict.detail)

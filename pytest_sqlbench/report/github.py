@@ -35,11 +35,11 @@ def describe_step(
         obstacle: Why the gates were not evaluated; empty if they were.
         language: Of the code blocks.
     """
-    parts = [f"## {_verdict_word(gates, obstacle)}text-to-SQL: {_escape(run.fingerprint.model or 'no model')}"]
+    parts = [f"## {_verdict_word(gates, obstacle)}text-to-SQL: {escape(run.fingerprint.model or 'no model')}"]
     if obstacle:
-        parts.append(f"The gate was not evaluated: {_escape(obstacle)}.")
-    parts += ["\n".join(f"- {'✅' if one.is_met else '❌'} {_escape(one.text)}" for one in gates)] if gates else []
-    parts.append(_table(("suite", "n", "accuracy", "95 % interval", "errors"), _suite_rows(run)))
+        parts.append(f"The gate was not evaluated: {escape(obstacle)}.")
+    parts += ["\n".join(f"- {'✅' if one.is_met else '❌'} {escape(one.text)}" for one in gates)] if gates else []
+    parts.append(table(("suite", "n", "accuracy", "95 % interval", "errors"), _suite_rows(run)))
     if comparison is not None:
         parts += _comparison_parts(comparison, language)
     return "\n\n".join(parts) + "\n"
@@ -67,11 +67,11 @@ def _suite_rows(run: Run) -> list[tuple[str, ...]]:
 
 
 def _comparison_parts(comparison: Comparison, language: str) -> list[str]:
-    parts = [f"### Compared with {_escape(comparison.baseline.name or 'the baseline')}"]
+    parts = [f"### Compared with {escape(comparison.baseline.name or 'the baseline')}"]
     if comparison.notes:
-        parts.append("\n".join(f"- {_escape(note)}" for note in comparison.notes))
+        parts.append("\n".join(f"- {escape(note)}" for note in comparison.notes))
     if comparison.pairs:
-        parts.append(_table(HEAD, table_rows(comparison)))
+        parts.append(table(HEAD, table_rows(comparison)))
     counts = [
         f"{len(group):,} {word}"
         for word, group in (
@@ -86,16 +86,17 @@ def _comparison_parts(comparison: Comparison, language: str) -> list[str]:
     parts += [f"Cases that are not compared or not stable: {', '.join(counts)}."] if counts else []
     if comparison.regressed:
         parts.append(f"### Regressed: {len(comparison.regressed):,}")
-        parts += [_fold_case(pair.new.shown, language) for pair in comparison.regressed[:SHOWN_CASES]]
+        parts += [fold_case(pair.new.shown, language) for pair in comparison.regressed[:SHOWN_CASES]]
         if len(comparison.regressed) > SHOWN_CASES:
             parts.append(f"… and {len(comparison.regressed) - SHOWN_CASES:,} more.")
     return parts
 
 
-def _fold_case(verdict: Verdict, language: str) -> str:
+def fold_case(verdict: Verdict, language: str, cause: str = "") -> str:
     """Return one case as a block that opens at a click; everything a model wrote is inert."""
-    title = f"<code>{_escape(f'{verdict.suite}[{verdict.case}]')}</code> {_escape(headline(verdict))}"
-    blocks = [f"<details><summary>{title}</summary>", f"**Question** {_escape(fold(verdict.question, SHOWN_TEXT))}"]
+    title = f"<code>{escape(f'{verdict.suite}[{verdict.case}]')}</code> {escape(headline(verdict))}"
+    blocks = [f"<details><summary>{title}</summary>", f"**Question** {escape(fold(verdict.question, SHOWN_TEXT))}"]
+    blocks += [f"**Cause** {escape(fold(cause, SHOWN_TEXT))}"] if cause else []
     blocks += ["**Gold**", _fence(verdict.gold, language)]
     answer = verdict.sql if verdict.sql is not None else verdict.reply
     blocks += ["**Prediction**", _fence("(none)" if answer is None else answer, language)]
@@ -116,9 +117,10 @@ def annotate(gates: Iterable[GateResult], regressed: Sequence[Pair], locate: Loc
     return lines
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table, the first column to the left and all others to the right."""
     lines = ["| " + " | ".join(head) + " |", "|:--" + "|--:" * (len(head) - 1) + "|"]
-    lines += ["| " + " | ".join(_escape(cell.strip()) for cell in row) + " |" for row in rows]
+    lines += ["| " + " | ".join(escape(cell.strip()) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
@@ -130,7 +132,7 @@ def _fence(text: str, language: str) -> str:
     return f"{fence}{language}\n{shown.rstrip()}\n{fence}"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     """Make a text inert in Markdown, in a table and in HTML, on one line."""
     return re.sub(r"[\\`*_\[\]#|<>&~@$]", lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
 

@@ -36,6 +36,13 @@ class Background:
     """The name of the run that it was compared with."""
     history: Mapping[Key, Sequence[str]] = field(default_factory=dict)
     """Suite and id to what it came to in earlier runs, oldest first."""
+    diagnoses: Mapping[int, Diagnosis] | None = None
+    """Why the wrong ones are wrong, by position in the run; None: it is worked out here."""
+
+
+def name_database(case: Case) -> str:
+    """Return what a page calls the database of a case: by its suite where the suite has only one."""
+    return case.suite if case.database == "main" else case.database
 
 
 def render_page(run: Run, background: Background | None = None) -> str:
@@ -76,7 +83,9 @@ def _encode(content: Mapping[str, Any]) -> str:
 
 
 def _content(run: Run, background: Background) -> dict[str, Any]:
-    diagnoses = diagnose_all(run.verdicts, background.cases)
+    diagnoses = background.diagnoses
+    if diagnoses is None:
+        diagnoses = diagnose_all(run.verdicts, background.cases)
     entries = [_entry(verdict, diagnoses.get(place), background) for place, verdict in enumerate(run.verdicts)]
     changes = Counter(background.changes.values())
     return {
@@ -121,9 +130,7 @@ def _entry(verdict: Verdict, diagnosis: Diagnosis | None, background: Background
     record = {name: value for name, value in to_record(verdict).items() if name not in _UNUSED}
     record["id"] = record.pop("case") + (f"#{verdict.sample}" if verdict.sample else "")
     case = background.cases.get(key)
-    entry = {**_DEFAULTS, **_finite(record), "database": case.database if case is not None else ""}
-    if case is not None and case.database == "main":
-        entry["database"] = verdict.suite
+    entry = {**_DEFAULTS, **_finite(record), "database": name_database(case) if case is not None else ""}
     if diagnosis is not None:
         entry["cause"] = diagnosis.primary.value
         entry["causes"] = [cause.value for cause in diagnosis.causes]

@@ -1,0 +1,176 @@
+"""The reports of a session: causes for the summary, and the files that are written when a run ends, however it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_sqlbench.case import Case, Suite
+from pytest_sqlbench.errors import SqlbenchError
+from pytest_sqlbench.run import Key, Run
+from pytest_sqlbench.triage import Diagnosis, diagnose_all
+from pytest_sqlbench.verdict import Outcome
+
+if TYPE_CHECKING:
+    from pytest_sqlbench.comparison import Comparison
+    from pytest_sqlbench.report.page import Background
+    from pytest_sqlbench.session import SqlbenchSession
+
+MOST_DIAGNOSED = 2_000
+"""Wrong cases that are diagnosed for the summary alone, which has to come at once."""
+MOST_SCHEMAS = 300
+LONGEST_SCHEMA = 20_000
+
+
+class Reports:
+    """Writes what was asked for on the controller, once the gates are through and before engines are closed."""
+
+    def __init__(self, session: SqlbenchSession) -> None:
+        self._session = session
+        self._config = session.config
+        self._html = self._find_path("sqlbench_html")
+        self._markdown = self._find_path("sqlbench_markdown")
+        self._diagnoses: dict[int, Diagnosis] | None = None
+        self._cases: dict[Key, Case] | None = None
+        self._names: dict[str, list[str]] = {}
+
+    def _find_path(self, name: str) -> Path | None:
+        given = self._config.getoption(name)
+        return self._config.invocation_params.dir / given if given else None
+
+    @pytest.hookimpl
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the files; one that cannot be written is a line, and fails a session that would pass."""
+        gates = self._session.gatekeeper
+        if self._config.option.collectonly or gates.run is None or not gates.run.verdicts:
+            return
+        if self._html is not None:
+            from pytest_sqlbench.report.page import render_page
+
+            self._write(self._html, render_page(gates.run, self._make_background(gates.run, gates.comparison)), session)
+        if self._markdown is not None:
+            from pytest_sqlbench.report.markdown import render_markdown
+
+            obstacle = gates.obstacle if gates.rules else ""
+            diagnoses = self.diagnose(gates.run)
+            text = render_markdown(gates.run, diagnoses, gates.comparison, gates.results, obstacle)
+            self._write(self._markdown, text, session)
+
+    def _write(self, path: Path, text: str, session: pytest.Session) -> None:
+        draft = path.with_name(f".{path.name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(text, encoding="utf-8", errors="backslashreplace")
+            os.replace(draft, path)
+        except OSError as error:
+            self.complain(f"NOT WRITTEN: cannot write {path}: {error.strerror or error}", session)
+        else:
+            self._session.gatekeeper.kept.append((f"wrote {_show(path)}", None))
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+    def complain(self, line: str, session: pytest.Session) -> None:
+        """Print a line below the summary, and fail the session if it would pass."""
+        self._session.gatekeeper.kept.append((line, False))
+        if session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    # --- causes
+
+    def diagnose(self, run: Run) -> dict[int, Diagnosis]:
+        """Return why each wrong verdict is wrong, by its position in the run; worked out once."""
+        if self._diagnoses is None or len(self._diagnoses) < _count_wrong(run):
+            self._diagnoses = diagnose_all(run.verdicts, self.cases, self._find_names)
+        return self._diagnoses
+
+    def describe_causes(self) -> list[str]:
+        """Return the causes for the summary: of all wrong cases if they are known, else of the first ones."""
+        from pytest_sqlbench.report.causes import describe_causes
+
+        wrong = [verdict for verdict in self._session.verdicts if verdict.outcome is Outcome.WRONG]
+        if not wrong:
+            return []
+        diagnoses = self._diagnoses
+        if diagnoses is None:
+            diagnoses = diagnose_all(wrong[:MOST_DIAGNOSED], self.cases)
+        return describe_causes(diagnoses.values(), len(wrong))
+
+    # --- what is known beside the run
+
+    @property
+    def cases(self) -> dict[Key, Case]:
+        """The cases of all suites that verdicts came from; a suite that only workers met is read here."""
+        if self._cases is None:
+            known = {suite.name for suite in self._session.suites.values()}
+            places = {one.where.rpartition(":")[0] for one in self._session.verdicts if one.suite not in known}
+            for place in sorted(places - {""}):
+                with suppress(SqlbenchError):
+                    self._session.load(self._config.rootpath / place)
+            suites = self._session.suites.values()
+            self._cases = {(suite.name, case.id): case for suite in suites for case in suite.cases}
+        return self._cases
+
+    def _make_background(self, run: Run, comparison: Comparison | None) -> Background:
+        from pytest_sqlbench.report.page import Background
+
+        changes = {}
+        if comparison is not None:
+            for word in ("regressed", "fixed", "known_wrong"):
+                changes.update({pair.key: word for pair in getattr(comparison, word)})
+        return Background(
+            cases=self.cases,
+            schemas=self._describe_schemas(run),
+            changes=changes,
+            baseline=comparison.baseline.name if comparison is not None else "",
+            diagnoses=self.diagnose(run),
+        )
+
+    def _find_names(self, case: Case) -> list[str]:
+        """Return the words of a database's schema: those that are no names do no harm to a search for the nearest."""
+        from pytest_sqlbench.report.page import name_database
+
+        name = name_database(case)
+        if name not in self._names:
+            suite = next(suite for suite in self._session.suites.values() if suite.name == case.suite)
+            schema = self._describe_schema(suite, case)
+            self._names[name] = sorted({word for word in re.findall(r"\w+", schema) if not word.isupper()})
+        return self._names[name]
+
+    def _describe_schema(self, suite: Suite, case: Case) -> str:
+        from pytest_sqlbench.predictors.options import ModelOptions
+        from pytest_sqlbench.predictors.schema import describe_schema
+
+        text = ""
+        with suppress(SqlbenchError):
+            text = describe_schema(suite, case, ModelOptions(cache_dir=self._session.prepared_settings.cache_dir))
+        return text if len(text) <= LONGEST_SCHEMA else f"{text[:LONGEST_SCHEMA]}…"
+
+    def _describe_schemas(self, run: Run) -> dict[str, str]:
+        """Ask each database that the run used for its schema; one that does not open has none."""
+        from pytest_sqlbench.report.page import name_database
+
+        suites: dict[str, Suite] = {suite.name: suite for suite in self._session.suites.values()}
+        schemas: dict[str, str] = {}
+        for verdict in run.verdicts:
+            case = self.cases.get((verdict.suite, verdict.case))
+            if case is not None and len(schemas) < MOST_SCHEMAS and name_database(case) not in schemas:
+                schemas[name_database(case)] = self._describe_schema(suites[case.suite], case)
+        return {name: text for name, text in schemas.items() if text}
+
+
+def _count_wrong(run: Run) -> int:
+    return sum(verdict.outcome is Outcome.WRONG for verdict in run.verdicts)
+
+
+def _show(path: Path) -> str:
+    """A path as a person would write it here."""
+    with suppress(ValueError):
+        name = os.path.relpath(path)
+        return str(path) if name.startswith("..") else name
+    return str(path)
