@@ -55,11 +55,6 @@ class GateOptions:
         """True if the options alone put a gate in the place of each wrong answer."""
         return self.is_off or bool(self.rules)
 
-    @property
-    def needs_origin(self) -> bool:
-        """True if the run is compared or written, so that where it comes from has to be known."""
-        return bool(self.baseline or self.save or self.autosaves or self.json_path or self.updates)
-
 
 def read_gate_options(config: pytest.Config) -> GateOptions:
     """Read the options; raise `UsageError` or `pytest.UsageError` for what cannot be used."""

@@ -16,7 +16,7 @@ from pytest_sqlbench.github_actions import register_github
 from pytest_sqlbench.provenance import describe_origin
 from pytest_sqlbench.report.comparison import Line, describe_comparison, describe_gates
 from pytest_sqlbench.report.failure import headline
-from pytest_sqlbench.run import Fingerprint, Run, SuiteFacts, Tally, count_missing, measure_cost, tally_cases
+from pytest_sqlbench.run import Fingerprint, Run, Tally, count_missing, measure_cost, tally_cases
 from pytest_sqlbench.run_files import keep_run
 
 if TYPE_CHECKING:
@@ -194,10 +194,7 @@ class Gatekeeper:
         session = self._session
         verdicts = tuple(session.verdicts)
         suites = session.suites.values()
-        if verdicts or self.options.needs_origin:
-            origin = describe_origin(session, suites)
-        else:
-            origin = Fingerprint(suites={suite.name: SuiteFacts(cases=len(session.pick(suite))) for suite in suites})
+        origin = describe_origin(session, suites) if suites else Fingerprint()
         return Run(verdicts, origin, cost_per_case_usd=measure_cost(verdicts))
 
     # --- the end

@@ -56,9 +56,10 @@ class Answers:
         self.from_store = 0
         """Answers that cost no call."""
         self._predictor = predictor
-        self._take_fingerprint = getattr(predictor, "fingerprint", None)
+        self.fingerprint = getattr(predictor, "fingerprint", None)
+        """What decides an answer to a case, as the predictor tells; None if it does not."""
         # an answer of which nobody knows what decided it is not served to another run
-        self._store = store if self._take_fingerprint is not None else Store(None)
+        self._store = store if self.fingerprint is not None else Store(None)
         self._reading = reading
         self._extract = extract
         self._fresh: set[str] = set()
@@ -117,10 +118,10 @@ class Answers:
         return self._find(job.key, job.case, job.sample)
 
     def _key(self, case: Case, sample: int) -> tuple[str, Fingerprint]:
-        if self._take_fingerprint is None:
+        if self.fingerprint is None:
             return f"{case.suite}/{case.id}/{sample}", Fingerprint()
         try:
-            found = cast(Fingerprint, self._take_fingerprint(case))
+            found = cast(Fingerprint, self.fingerprint(case))
         except Exception as error:  # writing a prompt opens databases and runs templates
             raise failure_of(error) from error
         parts: list[Any] = [KEY_VERSION, self.name, found.parameters, found.prompt_hash, sample]
