@@ -14,6 +14,7 @@ COMMANDS: dict[str, str] = {
     "check": "pytest_sqlbench.commands.check",
     "acme": "pytest_sqlbench.commands.acme",
     "compare": "pytest_sqlbench.commands.compare",
+    "doctor": "pytest_sqlbench.commands.doctor",
     "fetch": "pytest_sqlbench.commands.fetch",
     "list": "pytest_sqlbench.commands.list",
     "merge": "pytest_sqlbench.commands.merge",

@@ -89,13 +89,22 @@ class Session:
             raise EngineError(f"{self._shown}: {_said(error)}") from None  # the cause may hold the secret
 
     def _refuse_superuser(self) -> None:
-        grants = [str(row[0]) for row in self._execute("SHOW GRANTS FOR CURRENT_USER")]
-        if any(_MIGHTY.search(grant) and _POWERS.search(grant.split(" ON ")[0]) for grant in grants):
+        mighty = [grant for grant in self.grants() if _MIGHTY.search(grant)]
+        if any(_POWERS.search(grant.split(" ON ")[0]) for grant in mighty):
             self.close()
             raise EngineError(
                 f"{self._shown}: this role may write on the whole server. Use one that may only read"
                 " (pytest-sqlbench doctor URL prints one), or --sqlbench-allow-superuser."
             )
+
+    def grants(self) -> list[str]:
+        """Return what this user may do, as the server says it."""
+        return [str(row[0]) for row in self._execute("SHOW GRANTS FOR CURRENT_USER")]
+
+    def user(self) -> str:
+        """Return this user as a GRANT names it."""
+        name, _, host = str(self._execute("SELECT CURRENT_USER()")[0][0]).rpartition("@")
+        return f"'{name}'@'{host}'"
 
     def close(self) -> None:
         """Close the connection; the next query opens another."""

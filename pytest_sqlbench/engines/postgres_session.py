@@ -59,6 +59,10 @@ class Session:
         """Return the server's version, as in ``15.18``."""
         return self._pgconn.parameter_status(b"server_version").decode().split()[0]  # type: ignore[no-any-return]
 
+    def user(self) -> str:
+        """Return this role's name."""
+        return _quoted(self._connection.info.user)
+
     @property
     def _pgconn(self) -> Any:
         return self._connection.pgconn

@@ -66,9 +66,7 @@ def _luck(verdicts: Sequence[Verdict]) -> list[str]:
     if not tried:
         return []
     rate = 100 * (len(right) - lucky) / len(asked)
-    return wrap(
-        "luck", [f"{lucky:,} of {len(tried):,} right answers fail on generated data: {rate:.1f} % without"], ""
-    )
+    return wrap("luck", [f"{lucky:,} of {len(tried):,} right answers fail on generated data: {rate:.1f} % without"], "")
 
 
 def _readings(verdicts: Sequence[Verdict]) -> list[str]:

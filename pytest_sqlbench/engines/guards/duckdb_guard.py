@@ -66,7 +66,7 @@ class Guard:
 
     def __init__(self, path: str, memory_bytes: int) -> None:
         self._path, self._memory_bytes = path, memory_bytes
-        self._connection = self._connect()
+        self._connection: Any = self._connect()
         names = self._connection.execute(
             "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('table', 'pragma')"
         ).fetchall()
@@ -96,12 +96,15 @@ class Guard:
         return connection
 
     def close(self) -> None:
-        """Close the instance."""
-        self._connection.close()
+        """Close the instance; the next query opens it again."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
 
     def interrupt(self) -> None:
         """Ask the running query to stop; called from another thread."""
-        self._connection.interrupt()
+        if self._connection is not None:
+            self._connection.interrupt()
 
     def run(self, query: str, timeout_s: float, max_rows: int, max_bytes: int) -> Answer:
         """Run one statement. Whatever it does comes back as an answer; nothing is raised for it."""
@@ -111,6 +114,8 @@ class Guard:
         chunks: list[bytes] = []
         tables: tuple[str, ...] = ()
         try:
+            if self._connection is None:
+                self._connection = self._connect()
             statement = self._one_select(query)
             tables = self._find_tables(query)
             columns, chunks = self._fetch(statement, time.monotonic() + timeout_s, max_rows, max_bytes)
@@ -178,8 +183,7 @@ class Guard:
             return columns, chunks
         finally:
             if statement.type.name == "MULTI":  # a PIVOT leaves a temporary type behind
-                self._connection.close()
-                self._connection = self._connect()
+                self.close()
 
 
 class _RefusedError(Exception):
