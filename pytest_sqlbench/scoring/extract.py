@@ -62,7 +62,8 @@ def extract_query(reply: str, dialect: str = "", level: Level = "full") -> Extra
     return _single_statement(text, steps)
 
 
-_PLAIN_START = re.compile(r"\s*(?:select|with)\b", re.IGNORECASE)
+_CTE = r"(?i:with)\s+(?:(?i:recursive)\s+)?[\w\"\[`]+\s*(?:\([^()]*\)\s*)?(?i:as)\s*\("
+_PLAIN_START = re.compile(rf"\s*(?:(?i:select)\b|{_CTE})")
 _NOT_PLAIN = re.compile(r"```|~~~|;|\\[_*]|<think|</think|\n\s*\n")
 
 
@@ -146,7 +147,6 @@ def _is_keyword(word: str | None) -> bool:
     return word is not None and word.lower() in ("select", "with", "values", "prefix", "ask")
 
 
-_CTE = r"(?i:with)\s+(?:(?i:recursive)\s+)?[\w\"\[`]+\s*(?:\([^()]*\)\s*)?(?i:as)\s*\("
 _SQL_IN_PROSE = re.compile(rf"(?:^|(?<=[:\n`]))[ \t]*((?i:select)\s|{_CTE})|\b(SELECT\s|{_CTE})", re.MULTILINE)
 _SPARQL_IN_PROSE = re.compile(
     r"^[ \t]*((?i:prefix|base|select|ask|construct|describe)\s)|\b((?:PREFIX|SELECT|ASK)\s)", re.MULTILINE
