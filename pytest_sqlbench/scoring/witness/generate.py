@@ -16,6 +16,8 @@ SIZES = (0, 1, 2, 2, 3, 3, 4, 5, 6, 8, 10, 14)
 """Rows of a table, drawn anew for each instance."""
 FIRST_SIZES = (6, 0, 1)
 """Rows of every table in the first instances: most wrong queries show on few rows, some on none or one."""
+BORDERS = 4
+"""Constants of a column that stand together in a third of the instances."""
 WIDTHS = (1, 2, 2, 3, 4, 6)
 """Different values of a column: few, so that values repeat, tie and meet."""
 FROM_CONSTANTS = 0.6
@@ -55,6 +57,7 @@ class Generator:
         self._seed = seed
         self._groups = _group(clues.joined, tables)
         self._pools: dict[ColumnName, tuple[list[object], list[object]]] = {}
+        self._constants: dict[ColumnName, list[object]] = {}
         self._plans: list[_Plan] = []
         for table in tables:
             self._plans.append(self._plan(table, clues))
@@ -70,12 +73,12 @@ class Generator:
     def draw(self, number: int) -> Instance:
         """Make the rows of one instance."""
         draw = Random(self._seed * 1_000_003 + number)
-        has_nulls = number % 2 == 1
+        kind = (number % 2 == 1, number % 3 == 0)
         domains: dict[ColumnName, list[object]] = {}
         instance: Instance = {}
         for plan in self._plans:
             size = FIRST_SIZES[number] if number < len(FIRST_SIZES) else SIZES[int(draw.random() * len(SIZES))]
-            instance[plan.table.name] = self._rows(draw, plan, size, domains, has_nulls, instance)
+            instance[plan.table.name] = self._rows(draw, plan, size, domains, kind, instance)
         return instance
 
     def _plan(self, table: Table, clues: Clues) -> _Plan:
@@ -101,13 +104,18 @@ class Generator:
         for column, group in zip(plan.columns, plan.groups, strict=True):
             near, usual = self._pools.setdefault(group, ([], []))
             constants = clues.by_column.get((plan.table.name, column.name.lower()), ())
+            if constants:
+                self._constants[group] = _unique([*self._constants.get(group, ()), *constants])
             near.extend(value for constant in (*constants, *column.checked) for value in vary(constant))
             usual.extend((*column.checked, *column.samples))
             usual.extend(() if column.is_closed else _BASE[column.affinity])
 
-    def _domain(self, draw: Random, group: ColumnName) -> list[object]:
+    def _domain(self, draw: Random, group: ColumnName, is_border: bool) -> list[object]:
         near, usual = self._pools[group]
         rand = draw.random
+        if is_border and (constants := self._constants.get(group)):
+            # every constant itself, so that rows stand on all borders at once, and two of its neighbours
+            return [*constants[:BORDERS], near[int(rand() * len(near))], near[int(rand() * len(near))]]
         return [
             near[int(rand() * len(near))] if near and rand() < FROM_CONSTANTS else usual[int(rand() * len(usual))]
             for _ in range(WIDTHS[int(rand() * len(WIDTHS))])
@@ -119,9 +127,10 @@ class Generator:
         plan: _Plan,
         size: int,
         domains: dict[ColumnName, list[object]],
-        has_nulls: bool,
+        kind: tuple[bool, bool],
         instance: Instance,
     ) -> list[tuple[object, ...]]:
+        has_nulls, is_border = kind
         followed: dict[str, list[object]] = {}
         for reference, places in plan.references:
             rows = [row for row in instance[reference.table] if all(row[place] is not None for place in places)]
@@ -140,7 +149,7 @@ class Generator:
             values = followed.get(column.name.lower())
             if values is None:
                 if group not in domains:
-                    domains[group] = self._domain(draw, group)
+                    domains[group] = self._domain(draw, group, is_border)
                 values = self._values(draw, column, size, domains[group], group, has_nulls)
             columns.append(values)
         return list(zip(*columns, strict=True)) if columns else [()] * size
