@@ -1,7 +1,8 @@
 """What judging costs beside running the queries: Spider's development set, one process, CPU time.
 
 Run it as ``python benchmarks/spider_pairs.py FOLDER [MODEL]``; FOLDER holds ``dev.json``, ``tables.json``,
-``database/`` and ``predictions/MODEL.sql``. The yardstick is a bare loop in the same minute: connect, run both queries, count rows.
+``database/`` and ``predictions/MODEL.sql``. The yardstick is a bare loop in the same minute: connect, run both queries,
+count rows.
 """
 
 from __future__ import annotations
