@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
+from urllib.request import getproxies
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import UsageError
@@ -21,6 +22,8 @@ from pytest_sqlbench.predictors.prices import Price, find_price
 from pytest_sqlbench.predictors.prompt import Prompt, PromptBook
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 PUBLIC_URL = "https://api.openai.com/v1"
@@ -37,8 +40,12 @@ class OpenAIPredictor:
         self._by_suite: dict[str, ModelOptions] = {}
         self._book = PromptBook(options)
         self._loop = EventLoop()
-        self._client: httpx.AsyncClient | None = None
-        self._lock = threading.Lock()
+        self._idle: list[httpx.AsyncClient] = []
+        """One client, with one connection, for each call that was ever under way at once; used in the loop only.
+
+        httpx looks through all connections of a client several times a call: with 32 in one, that cost more than
+        everything else together.
+        """
 
     def bind_suite(self, suite: Suite) -> None:
         """Read the suite's template and what its manifest says of the model."""
@@ -55,8 +62,6 @@ class OpenAIPredictor:
         options = self._by_suite.get(case.suite, self._options)
         prompt = self._book.write(case)
         body = self._body(prompt, options)
-        with self._lock:
-            self._client = self._client or _open_client()
         answer = self._loop.run(self._post(body, options), options.timeout_s)
         return read_answer(answer, prompt, self._price_of(options))
 
@@ -76,9 +81,12 @@ class OpenAIPredictor:
 
     def close(self) -> None:
         """Cancel every call that is under way. Closing twice is allowed."""
-        with self._lock:
-            client, self._client = self._client, None
-        self._loop.close(client.aclose() if client is not None else None)
+        self._loop.close(self._hang_up())
+
+    async def _hang_up(self) -> None:
+        for client in self._idle:
+            await client.aclose()
+        self._idle.clear()
 
     def _body(self, prompt: Prompt, options: ModelOptions) -> dict[str, Any]:
         body: dict[str, Any] = {"model": self._model}
@@ -95,10 +103,8 @@ class OpenAIPredictor:
     async def _post(self, body: Mapping[str, Any], options: ModelOptions) -> Any:
         import httpx
 
-        client = self._client
-        if client is None:
-            raise CallError("cancelled")
         base = _base_url(options)
+        client = self._idle.pop() if self._idle else _open_client(base)
         path = "/completions" if options.api == "completion" else "/chat/completions"
         try:
             async with client.stream("POST", base + path, json=body, headers=_headers(options)) as response:
@@ -108,6 +114,8 @@ class OpenAIPredictor:
         except httpx.RequestError as error:
             what = str(error) or type(error).__name__
             raise CallError(f"{_without_login(base)}: {what}", Trying.AGAIN) from error
+        finally:
+            self._idle.append(client)
         if response.status_code != 200:
             raise read_refusal(_without_login(base), response.status_code, response.headers, content)
         return parse_answer(_without_login(base), content)
@@ -136,11 +144,19 @@ def open_predictor(rest: str, options: ModelOptions) -> OpenAIPredictor:
     return OpenAIPredictor(rest, options)
 
 
-def _open_client() -> httpx.AsyncClient:
+def _open_client(base: str) -> httpx.AsyncClient:
     import httpx
 
-    # no limit on connections: the pool has one on calls; no timeouts: the whole call has one
-    return httpx.AsyncClient(timeout=None, limits=httpx.Limits(max_connections=None, max_keepalive_connections=64))
+    # no timeouts here: the whole call has one. Reading certificates takes long, and plain HTTP needs none.
+    needs_tls = base.startswith("https:") or bool(getproxies())
+    return httpx.AsyncClient(timeout=None, verify=_tls_context() if needs_tls else False)
+
+
+@cache
+def _tls_context() -> ssl.SSLContext:
+    import httpx
+
+    return httpx.create_ssl_context()
 
 
 def _base_url(options: ModelOptions) -> str:
