@@ -1,6 +1,6 @@
 """How often each gate alarms for two equal models, and for one that really got worse.
 
-    python benchmarks/false_alarms.py [--trials N] [--seed N]      (about 10 minutes of CPU)
+    python benchmarks/false_alarms.py [--trials N] [--seed N]      (about 7 minutes of CPU)
 
 Two models answer 200 cases. A case is right with its own chance, whose mean over cases is 70 %. The new model has the
 same chances (every alarm is false), or chances that are 5 or 10 points lower on average (every alarm is deserved).
