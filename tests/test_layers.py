@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "pytest_sqlbench"
 
 WORDS = {"errors", "result", "policy", "case", "prediction", "verdict", "settings", "logical_form"}
-JUDGEMENT = {"scoring", "run", "gate", "significance", "comparison", "triage", "report"}
+JUDGEMENT = {"scoring", "run", "gate", "significance", "comparison", "shards", "triage", "report"}
 EDGES = {"suites", "engines", "predictors", "store", "baseline", "fetch", "results_database"}
 JOINS = {"evaluation", "library"}
 

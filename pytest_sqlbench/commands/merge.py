@@ -11,7 +11,8 @@ from pytest_sqlbench.commands.gates import add_gate_arguments, add_storage_argum
 from pytest_sqlbench.comparison import compare_runs
 from pytest_sqlbench.report.comparison import describe_comparison
 from pytest_sqlbench.report.summary import describe_summary
-from pytest_sqlbench.run import count_missing, join_runs
+from pytest_sqlbench.run import count_missing
+from pytest_sqlbench.shards import join_runs
 
 HELP = "Join the runs of several shards (--sqlbench-json) into one; exit code 1 if a gate is missed."
 
