@@ -166,7 +166,7 @@ class SqlbenchSession:
                 verdict = self._place(_trouble(case, Outcome.MODEL_ERROR, Reason.NO_ANSWER, str(error)), case, suite)
             else:
                 verdict = self.judge(case, prediction, suite)
-            verdicts.append(replace(verdict, sample=sample))
+            verdicts.append(replace(verdict, sample=sample) if sample else verdict)
         return Tally(tuple(verdicts))
 
     def judge(self, case: Case, prediction: Prediction, suite: Suite) -> Verdict:

@@ -183,8 +183,9 @@ def to_record(verdict: Verdict) -> dict[str, Any]:
     record: dict[str, Any] = {}
     for name, default in _PLAIN_FIELDS:
         value = getattr(verdict, name)
-        if value is not default and value != default:
-            record[name] = value if type(value) is float else _plain(value)
+        # identity first, and no comparison of mappings: this runs for every field of every case
+        if value is not default and (value if default is NOTHING else value != default):
+            record[name] = _plain(value)
     if verdict.match is not None and not verdict.match.is_match:
         record["match"] = {
             "missing": [_plain(row) for row in verdict.match.missing],
@@ -213,11 +214,17 @@ def _result_record(result: ResultSet | QueryFailure) -> dict[str, Any]:
     }
 
 
+_AS_IT_IS = frozenset({bool, int, float, type(None)})
+
+
 def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in _AS_IT_IS or (kind is str and len(value) <= SHOWN_TEXT):
+        return value
+    if kind is tuple or kind is list:
+        return [_plain(item) for item in value]
     if isinstance(value, Enum):
         return value.value
-    if value is None or type(value) in (bool, int, float):
-        return value
     if isinstance(value, (int, float)):
         return float(value)
     if isinstance(value, str):

@@ -124,7 +124,7 @@ class WikiSqlJudge:
             "flags": flags,
             "scores": scores,
             "facts": {"shape": run.answer.shape, "acc_lf": "n/a (shape)" if lf is None else lf},
-            "sql": said.statement(form, case.facts["table"]),
+            "sql": case.gold[0] if form == gold_form and said.is_record else said.statement(form, case.facts["table"]),
             "extraction": said.steps,
         }
         if self._metric == "acc_lf":
@@ -212,9 +212,14 @@ class _Text:
     text: str
     steps: tuple[str, ...] = ()
 
+    @property
+    def is_record(self) -> bool:
+        """True if there is no SQL text to show."""
+        return not self.text or self.text.lstrip().startswith("{")
+
     def statement(self, form: LogicalForm | None, table: WebTable) -> str | None:
         """Return the SQL to show: the prediction's own, or a record's form spelled over the real headers."""
-        if self.text and not self.text.lstrip().startswith("{"):
+        if not self.is_record:
             return self.text
         try:
             return None if form is None else render_sql(form, table)
