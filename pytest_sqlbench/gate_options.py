@@ -106,15 +106,17 @@ def _find_baseline(config: pytest.Config, storage: Path, *, may_be_missing: bool
         return None if spec is None else storage
     try:
         path = _base(config, "sqlbench_compare") / find_saved(spec, storage)
-    except BaselineError:
+    except BaselineError as error:
         if may_be_missing and spec:
             return storage / f"{spec}.json"
+        if spec and (config.invocation_params.dir / spec).exists():
+            hint = (
+                "To compare with the newest run, put --sqlbench-compare last or write --sqlbench-compare= with nothing."
+            )
+            raise BaselineError(f"{error} {hint}") from None
         raise
     if not path.exists() and not may_be_missing:
-        hint = (
-            "" if path.suffix == ".json" else " To compare with the newest run write --sqlbench-compare= with nothing."
-        )
-        raise BaselineError(f"no saved run at {path}. Save one with --sqlbench-save=NAME.{hint}")
+        raise BaselineError(f"no saved run at {show_path(path)}. Save one with --sqlbench-save=NAME.")
     return path
 
 

@@ -38,7 +38,7 @@ def describe_origin(session: SqlbenchSession, suites: Iterable[Suite]) -> Finger
     digests.keep()
     engines = {case.engine for suite in chosen for case in suite.cases} - {""}
     return Fingerprint(
-        plugin=version("pytest-sqlbench"),
+        plugin=_version("pytest-sqlbench"),
         policy_version=POLICY_VERSION,
         extraction=session.settings.extraction,
         model=session.model_name,
@@ -95,8 +95,13 @@ def _ask_fingerprint(session: SqlbenchSession, suite: Suite) -> tuple[dict[str, 
 def _engine_version(engine: str) -> str:
     if engine == "sqlite":
         return sqlite3.sqlite_version
+    return _version(_LIBRARIES.get(engine, engine))
+
+
+def _version(package: str) -> str:
+    """Return the version of a package; empty where it is not installed, as an engine of the user's need not be."""
     with suppress(PackageNotFoundError):
-        return version(_LIBRARIES.get(engine, engine))
+        return version(package)
     return ""
 
 

@@ -7,6 +7,7 @@ import argparse
 from pytest_sqlbench.commands.gates import add_gate_arguments, add_storage_argument, open_saved, print_gates, read_rules
 from pytest_sqlbench.comparison import compare_runs
 from pytest_sqlbench.report.comparison import SHOWN_CASES, describe_comparison
+from pytest_sqlbench.report.samples import describe_samples
 
 HELP = "Compare two saved runs; exit code 1 if a gate is missed."
 
@@ -26,5 +27,6 @@ def run(args: argparse.Namespace) -> int:
     """Print the comparison and the gates."""
     rules = read_rules(args)
     comparison = compare_runs(open_saved(args.baseline, args.storage), open_saved(args.run_spec, args.storage))
-    print("\n".join(describe_comparison(comparison, max(0, args.show))))
+    lines = [*describe_comparison(comparison, max(0, args.show)), *describe_samples(comparison.run.verdicts)]
+    print("\n".join(lines))
     return print_gates(rules, comparison.run, comparison, takes_partial=args.gate_partial) if rules else 0

@@ -78,7 +78,6 @@ def _groups(comparison: Comparison, shown: int) -> list[str]:
         ("removed", comparison.removed),
         ("edited", comparison.edited),
         ("unanswered", comparison.unanswered),
-        ("flaky", [tally.key for tally in comparison.flaky]),
         ("fixed", [pair.key for pair in comparison.fixed]),
     ):
         if keys:

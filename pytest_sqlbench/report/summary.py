@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from pytest_sqlbench.report.clauses import describe_clause_scores
 from pytest_sqlbench.report.quadrants import describe_quadrants
+from pytest_sqlbench.report.samples import describe_samples
 from pytest_sqlbench.report.tables import align, show_rate, wrap
-from pytest_sqlbench.run import Fingerprint, accuracy, split_by_slice, split_by_suite
+from pytest_sqlbench.run import Fingerprint, accuracy, split_by_slice, split_by_suite, tally_cases
 from pytest_sqlbench.verdict import Outcome, Verdict
 
 SHOWN_SLICES = 12
@@ -36,6 +37,7 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     if len(suites) > 1:
         rows.append(_suite_row("all", verdicts))
     lines = align([HEAD, *rows])
+    lines += describe_samples(verdicts)
     for group in suites.values():
         lines += describe_clause_scores(group)
     lines += _readings(verdicts)
@@ -49,12 +51,13 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def _suite_row(name: str, verdicts: Sequence[Verdict]) -> tuple[str, ...]:
-    outcomes = Counter(verdict.outcome for verdict in verdicts)
-    scorable = len(verdicts) - outcomes[Outcome.UNSCORABLE]
-    rate, interval = show_rate(accuracy(verdicts)) if scorable else ("n/a", "")
-    errors = outcomes[Outcome.MODEL_ERROR] + outcomes[Outcome.GOLD_ERROR]
-    vacuous = sum("vacuous" in verdict.flags for verdict in verdicts)
-    return name, f"{scorable:,}", rate, interval, f"{outcomes[Outcome.WRONG]:,}", f"{errors:,}", f"{vacuous:,}"
+    """Return the counts of a suite: of cases, however many samples each has."""
+    tallies = [tally for tally in tally_cases(verdicts).values() if tally.is_scorable]
+    rate, interval = show_rate(accuracy(verdicts)) if tallies else ("n/a", "")
+    errors = sum(tally.is_trouble for tally in tallies)
+    wrong = sum(not tally.is_trouble and not tally.is_right for tally in tallies)
+    vacuous = sum(any("vacuous" in verdict.flags for verdict in tally.verdicts) for tally in tallies)
+    return name, f"{len(tallies):,}", rate, interval, f"{wrong:,}", f"{errors:,}", f"{vacuous:,}"
 
 
 def _luck(verdicts: Sequence[Verdict]) -> list[str]:
