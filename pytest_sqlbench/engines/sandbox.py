@@ -128,7 +128,12 @@ class Sandbox:
     def _start(self) -> subprocess.Popen[bytes]:
         try:
             process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                env=_environment(),
             )
         except OSError as error:
             raise EngineError(f"the sandbox of {self._engine} cannot be started: {error}") from error
@@ -211,6 +216,14 @@ class Sandbox:
 
 
 _SIGXCPU = 24
+
+
+def _environment() -> dict[str, str]:
+    """Return what the process needs of the environment: no secret is among it."""
+    kept = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "TZ", "LANG", "LC_ALL", "LC_CTYPE")
+    found = {name: os.environ[name] for name in kept if name in os.environ}
+    # each thread of an engine would else reserve 64 MB of the address space that is limited
+    return {**found, "MALLOC_ARENA_MAX": "1"}
 
 
 def _find_site(engine: str) -> list[str]:

@@ -166,3 +166,12 @@ def test_the_guards_speak_in_known_statuses() -> None:
     assert words <= {item.value for item in Status}
     assert len(get_args(sqlite_guard.Answer)) == 8
     assert Limits().memory_bytes > MEMORY
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+def test_no_secret_of_the_environment_reaches_the_process(
+    sandbox: Sandbox, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_PASSWORD", "s3cret")
+    ask(sandbox, path, "SELECT 1")
+    assert b"s3cret" not in Path(f"/proc/{sandbox.pid}/environ").read_bytes()
