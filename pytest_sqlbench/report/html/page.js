@@ -37,7 +37,7 @@
       const { value, low, high, n } = total.accuracy;
       tiles.push(tile(percent(value), `accuracy of ${n.toLocaleString("en")}, ${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)}`));
     }
-    tiles.push(tile(total.correct.toLocaleString("en"), "correct", "good"));
+    tiles.push(tile(total.correct.toLocaleString("en"), `correct of ${cases.length.toLocaleString("en")} answers`, "good"));
     tiles.push(tile(total.wrong.toLocaleString("en"), "wrong", total.wrong ? "bad" : ""));
     if (total.trouble) tiles.push(tile(total.trouble.toLocaleString("en"), "trouble of the bench", "warn"));
     if (total.unscorable) tiles.push(tile(total.unscorable.toLocaleString("en"), "unscorable", "warn"));
@@ -53,8 +53,8 @@
 
   const bar = (entry, apply) => {
     const svg = draw("svg", { viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": "true" });
-    svg.append(draw("rect", { class: "track", x: 0, y: 4, width: 100, height: 6, rx: 2 }));
-    svg.append(draw("rect", { class: "value", x: 0, y: 4, width: Math.max(0.6, 100 * entry.share), height: 6, rx: 2 }));
+    svg.append(draw("rect", { class: "track", x: 0, y: 4, width: 100, height: 6 }));
+    svg.append(draw("rect", { class: "value", x: 0, y: 4, width: Math.max(0.6, 100 * entry.share), height: 6 }));
     if (entry.low !== undefined) {
       svg.append(draw("line", { class: "range", x1: 100 * entry.low, x2: 100 * entry.high, y1: 7, y2: 7, "vector-effect": "non-scaling-stroke" }));
     }
@@ -170,30 +170,49 @@
   };
 
   // --- one case
-  const tokens = (sql) => String(sql || "").match(/'(?:[^']|'')*'|"[^"]*"|\w+|\s+|[^\w\s]/g) || [];
+  // Words that change nothing, and what only one writer qualifies or renames, are no difference.
+  const IDLE = new Set(["as", "inner", "outer", "asc", ";"]);
+  const AFTER_TABLE = new Set("on using where group order having limit join inner left right full cross natural union except intersect set window".split(" "));
+
+  const tokens = (sql) => {
+    const found = String(sql || "").match(/'(?:[^']|'')*'|(?:(?:"[^"]*"|[A-Za-z_]\w*)\.)?(?:"[^"]*"|\w+)|<>|!=|<=|>=|\|\||\s+|[^\w\s]/g) || [];
+    const list = found.map((text) => {
+      const plain = text.startsWith("'") ? text : text.toLowerCase().replaceAll('"', "").replace("<>", "!=");
+      const dot = text.startsWith("'") || /^\d/.test(plain) ? -1 : plain.indexOf(".");
+      return { text, name: plain.slice(dot + 1), table: dot < 0 ? "" : plain.slice(0, dot), idle: !text.trim() || IDLE.has(plain) };
+    });
+    const solid = list.filter((token) => !token.idle);
+    const aliases = new Map();
+    solid.forEach((token, index) => {
+      const before = index ? solid[index - 1].name : "";
+      const alias = solid[index + 1];
+      if (!["from", "join"].includes(before) || !/^\w+$/.test(token.name) || !alias || !/^[a-z_]\w*$/.test(alias.name) || AFTER_TABLE.has(alias.name)) return;
+      aliases.set(alias.name, token.name);
+      alias.idle = true;
+    });
+    for (const token of list) token.table = aliases.get(token.table) || token.table;
+    return list;
+  };
+
+  const isSame = (x, y) => x.name === y.name && (!x.table || !y.table || x.table === y.table);
 
   const compare = (gold, predicted) => {
-    const [a, b] = [tokens(gold), tokens(predicted)];
+    const [left, right] = [tokens(gold), tokens(predicted)];
+    const [a, b] = [left.filter((token) => !token.idle), right.filter((token) => !token.idle)];
     if (a.length * b.length > 400000) return [[["", gold]], [["", predicted]]];
-    const same = (x, y) => x.toLowerCase() === y.toLowerCase() || (!x.trim() && !y.trim());
     const table = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
     for (let i = a.length - 1; i >= 0; i -= 1) {
       for (let j = b.length - 1; j >= 0; j -= 1) {
-        table[i][j] = same(a[i], b[j]) ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
+        table[i][j] = isSame(a[i], b[j]) ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
       }
     }
-    const [left, right] = [[], []];
     let [i, j] = [0, 0];
     while (i < a.length || j < b.length) {
-      if (i < a.length && j < b.length && same(a[i], b[j])) {
-        left.push(["", a[i]]); right.push(["", b[j]]); i += 1; j += 1;
-      } else if (j >= b.length || (i < a.length && table[i + 1][j] >= table[i][j + 1])) {
-        left.push([a[i].trim() ? "del" : "", a[i]]); i += 1;
-      } else {
-        right.push([b[j].trim() ? "ins" : "", b[j]]); j += 1;
-      }
+      if (i < a.length && j < b.length && isSame(a[i], b[j])) { i += 1; j += 1; }
+      else if (j >= b.length || (i < a.length && table[i + 1][j] >= table[i][j + 1])) { a[i].kind = "del"; i += 1; }
+      else { b[j].kind = "ins"; j += 1; }
     }
-    return [left, right];
+    return [left, right].map((list) => list.map((token) => [token.kind || "", token.text]));
   };
 
   const marked = (parts) => {
@@ -202,7 +221,27 @@
     return pre;
   };
 
-  const showResult = (result, marks, kind) => {
+  // Rows are aligned by the first column whose values tell them apart on both sides; then only cells that differ are marked.
+  const align = (missing, extra) => {
+    const cells = new Map();
+    if (!missing.length || !extra.length || missing[0].length !== extra[0].length) return cells;
+    const places = missing[0].map((_, place) => {
+      const sides = [missing, extra].map((rows) => new Map(rows.map((row) => [JSON.stringify(row[place]), row])));
+      const isKey = sides[0].size === missing.length && sides[1].size === extra.length;
+      return { sides, n: isKey ? [...sides[0].keys()].filter((key) => sides[1].has(key)).length : 0 };
+    });
+    const best = places.reduce((found, place) => (place.n > found.n ? place : found), { n: 0 });
+    if (!best.n) return cells;
+    for (const [key, row] of best.sides[0]) {
+      const other = best.sides[1].get(key);
+      if (!other) continue;
+      const differing = new Set(row.map((cell, place) => (JSON.stringify(cell) === JSON.stringify(other[place]) ? -1 : place)));
+      cells.set(JSON.stringify(row), differing).set(JSON.stringify(other), differing);
+    }
+    return cells;
+  };
+
+  const showResult = (result, marks, kind, cells) => {
     if (!result) return make("p", { class: "soft", text: "Not kept." });
     if (result.status) return make("pre", { text: `${words(result.status)}: ${result.message}` });
     const known = new Map();
@@ -212,12 +251,29 @@
       const key = JSON.stringify(row);
       const left = known.get(key) || 0;
       if (left) known.set(key, left - 1);
-      body.append(make("tr", { class: left ? kind : "" }, ...row.map((cell) =>
-        cell === null ? make("td", { class: "null", text: "NULL" }) : make("td", { text: String(cell), title: String(cell) }))));
+      const differing = left ? cells.get(key) : undefined;
+      const paint = (place) => (left && (!differing || differing.has(place)) ? kind : "");
+      body.append(make("tr", {}, ...row.map((cell, place) =>
+        cell === null ? make("td", { class: `null ${paint(place)}`, text: "NULL" })
+          : make("td", { class: paint(place), text: String(cell), title: String(cell) }))));
     }
     const head = make("thead", {}, make("tr", {}, ...result.columns.map((label) => make("th", { text: label }))));
     const more = result.n > result.rows.length ? make("p", { class: "soft", text: `${result.rows.length} of ${result.n.toLocaleString("en")} rows` }) : null;
-    return make("div", {}, make("div", { class: "table", tabindex: "0" }, make("table", {}, head, body)), more);
+    const none = result.rows.length ? null : make("p", { class: "soft none", text: "No rows." });
+    return make("div", {}, make("div", { class: "table", tabindex: "0" }, make("table", {}, head, body), none), more);
+  };
+
+  // Statements of the schema whose table one of the two queries names.
+  const showSchema = (item) => {
+    const schema = data.schemas[item.database];
+    if (!schema) return [];
+    const named = new Set([...tokens(item.gold), ...tokens(item.sql)].map((token) => token.name));
+    const used = schema.split(/;\s*\n/).filter((statement) => {
+      const found = /^\s*CREATE\s+(?:TABLE|VIEW)\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:["`\w]+\.)?["`]?(\w+)/i.exec(statement);
+      return found && named.has(found[1].toLowerCase());
+    });
+    const whole = make("details", {}, make("summary", { text: "Whole schema" }), make("pre", { text: schema }));
+    return used.length ? [titled("Schema used", make("pre", { text: used.map((statement) => statement.trim()).join(";\n\n") })), whole] : [whole];
   };
 
   const titled = (title, ...children) => make("div", {}, make("h3", { text: title }), ...children);
@@ -235,7 +291,7 @@
     fact("database", item.database);
     fact("tags", [item.difficulty, ...item.tags].filter(Boolean).join(", "));
     fact("scores", Object.entries(item.scores || {}).map(([name, value]) => `${name} ${Number(value).toFixed(3)}`).join(", "));
-    fact("written at", item.where);
+    fact("written at", item.where.replace(/:0$/, ""));
     fact("times", `gold ${item.gold_ms.toFixed(1)} ms, predicted ${item.predicted_ms.toFixed(1)} ms${item.model_ms ? `, model ${Math.round(item.model_ms)} ms` : ""}`);
     fact("extracted by", item.extraction.join(", "));
     fact("history", (item.history || []).join(" · "));
@@ -249,16 +305,14 @@
     ];
     if (item.gold_result || item.predicted_result) {
       const [missing, extra] = [match.missing_n || 0, match.extra_n || 0];
+      const cells = align(match.missing || [], match.extra || []);
       body.push(make("div", { class: "pair" },
-        titled(`Gold rows${missing ? `, ${missing.toLocaleString("en")} missing from the prediction` : ""}`, showResult(item.gold_result, match.missing, "missing")),
-        titled(`Predicted rows${extra ? `, ${extra.toLocaleString("en")} too many` : ""}`, showResult(item.predicted_result, match.extra, "extra"))));
+        titled(`Gold rows${missing ? `, ${missing.toLocaleString("en")} missing from the prediction` : ""}`, showResult(item.gold_result, match.missing, "missing", cells)),
+        titled(`Predicted rows${extra ? `, ${extra.toLocaleString("en")} too many` : ""}`, showResult(item.predicted_result, match.extra, "extra", cells))));
     }
     if (item.reply) body.push(titled("Reply of the model", make("pre", { text: item.reply })));
     body.push(facts);
-    if (data.schemas[item.database]) {
-      const details = make("details", {}, make("summary", { text: "Schema" }), make("pre", { text: data.schemas[item.database] }));
-      body.push(details);
-    }
+    body.push(...showSchema(item));
     $("case-body").replaceChildren(...body);
     const link = `#case=${encodeURIComponent(`${item.suite}/${item.id}`)}`;
     if (location.hash !== link) history.replaceState(null, "", link);
@@ -272,13 +326,14 @@
   const openLink = () => {
     const found = /^#case=(.+)$/.exec(location.hash);
     if (!found) return;
-    const key = decodeURIComponent(found[1]);
+    let key = "";
+    try { key = decodeURIComponent(found[1]); } catch { return; }
     const item = cases.find((one) => `${one.suite}/${one.id}` === key);
     if (item) { chosen = shown.indexOf(item); if (chosen >= 0) choose(chosen); open(item); }
   };
 
   // --- wiring
-  $("filters").addEventListener("input", () => filter());
+  for (const kind of ["input", "change"]) $("filters").addEventListener(kind, () => filter());
   $("filters").addEventListener("submit", (event) => event.preventDefault());
   $("filters").addEventListener("reset", () => setTimeout(filter, 0));
   $("rows").addEventListener("scroll", () => requestAnimationFrame(showRows));
@@ -318,5 +373,6 @@
   fill("database", "any database", new Set(cases.map((item) => item.database)));
   for (const id of ["suite", "database", "tag"]) if ($(id).options.length < 3) $(id).hidden = true;
   filter();
+  performance.mark("sqlbench-table");
   openLink();
 })();
