@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pytest_sqlbench.policy import PRESETS
@@ -19,24 +21,29 @@ TOO_HEAVY = {"huge_blob", "infinite_cte"}
 """Pairs that a sandbox has to stop first."""
 
 
-def _connect(schema: str) -> sqlite3.Connection:
+@contextmanager
+def _connect(schema: str) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(":memory:")
     connection.executescript(schema)
     connection.execute("PRAGMA query_only = 1")
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 30
     connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-    return connection
+    try:
+        yield connection
+    finally:
+        connection.close()
 
 
 def _verdict(pair: dict[str, Any], schema: str) -> bool:
     golds = pair["gold"] if isinstance(pair["gold"], list) else [pair["gold"]]
-    for sql in golds:
-        connection = _connect(schema)
-        results = query(connection, sql), query(connection, pair["pred"])
-        if any(isinstance(result, QueryFailure) for result in results):
-            continue
-        if compare(*results, PRESETS["default"], order=order_of(connection, sql)).is_match:  # type: ignore[arg-type]
-            return True
+    with _connect(schema) as connection:
+        for sql in golds:
+            results = query(connection, sql), query(connection, pair["pred"])
+            if any(isinstance(result, QueryFailure) for result in results):
+                continue
+            order = order_of(connection, sql)
+            if compare(*results, PRESETS["default"], order=order).is_match:  # type: ignore[arg-type]
+                return True
     return False
 
 
