@@ -22,6 +22,7 @@ ENGINES: dict[str, str] = {
     "mysql": "pytest_sqlbench.engines.mysql",
     "postgres": "pytest_sqlbench.engines.postgres",
     "sparql": "pytest_sqlbench.engines.sparql",
+    "sqlalchemy": "pytest_sqlbench.engines.sqlalchemy",
     "sqlite": "pytest_sqlbench.engines.sqlite",
 }
 """Engine name to the module that has ``open_engine(database, settings)``."""
