@@ -155,6 +155,7 @@ OPTIONS: tuple[Option, ...] = (
         bare="yes",
     ),
     Option("--sqlbench-fast", OUTPUT, "Report each case once instead of three times, without fixtures and capture."),
+    Option("--sqlbench-db", OUTPUT, "Add this run to a results database, one SQLite file that grows.", "PATH"),
     Option("--sqlbench-html", OUTPUT, "Write the report as one HTML file that needs no network.", "PATH"),
     Option("--sqlbench-markdown", OUTPUT, "Write the report as Markdown, for a pull request.", "PATH"),
     Option("--sqlbench-show-wrong", OUTPUT, "Show at most N failed cases in full.", "N", "10", ini=True),

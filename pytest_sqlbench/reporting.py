@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,11 +16,12 @@ from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import SqlbenchError
 from pytest_sqlbench.run import Key, Run
 from pytest_sqlbench.triage import Diagnosis, diagnose_all
-from pytest_sqlbench.verdict import Outcome
+from pytest_sqlbench.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from pytest_sqlbench.comparison import Comparison
     from pytest_sqlbench.report.page import Background
+    from pytest_sqlbench.results_database import ResultsDatabase
     from pytest_sqlbench.session import SqlbenchSession
 
 MOST_DIAGNOSED = 2_000
@@ -35,6 +38,11 @@ class Reports:
         self._config = session.config
         self._html = self._find_path("sqlbench_html")
         self._markdown = self._find_path("sqlbench_markdown")
+        self._database_path = self._find_path("sqlbench_db")
+        self._database: ResultsDatabase | None = None
+        self._trouble = ""
+        """Why the results database is not written any more."""
+        self._history: dict[Key, list[str]] = {}
         self._diagnoses: dict[int, Diagnosis] | None = None
         self._cases: dict[Key, Case] | None = None
         self._names: dict[str, list[str]] = {}
@@ -43,12 +51,41 @@ class Reports:
         given = self._config.getoption(name)
         return self._config.invocation_params.dir / given if given else None
 
+    def pytest_sessionstart(self) -> None:
+        """Open the results database, so that one that cannot be used ends the run before it starts."""
+        if self._database_path is not None and not self._config.option.collectonly:
+            try:
+                self._open_database(self._database_path)
+            except SqlbenchError as error:
+                raise pytest.UsageError(str(error)) from None
+
+    def _open_database(self, path: Path) -> None:
+        from pytest_sqlbench.results_database import ResultsDatabase
+
+        self._database = ResultsDatabase(path, self._session.model_name)
+
+    def hear(self, verdicts: Iterable[Verdict]) -> None:
+        """Controller: put verdicts into the results database as they come. Its trouble is told at the end."""
+        if self._database_path is None or self._trouble:
+            return
+        try:
+            if self._database is None:  # a session that a worker's first report made
+                self._open_database(self._database_path)
+            assert self._database is not None, "opened above"
+            self._database.add(verdicts)
+        except (sqlite3.Error, SqlbenchError) as error:
+            self._trouble = str(error)
+
     @pytest.hookimpl
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the files; one that cannot be written is a line, and fails a session that would pass."""
         gates = self._session.gatekeeper
         if self._config.option.collectonly or gates.run is None or not gates.run.verdicts:
+            if self._database is not None:
+                self._database.close()
             return
+        if self._database is not None:
+            self._finish_database(self._database, gates.run, session)
         if self._html is not None:
             from pytest_sqlbench.report.page import render_page
 
@@ -60,6 +97,22 @@ class Reports:
             diagnoses = self.diagnose(gates.run)
             text = render_markdown(gates.run, diagnoses, gates.comparison, gates.results, obstacle)
             self._write(self._markdown, text, session)
+
+    def _finish_database(self, database: ResultsDatabase, run: Run, session: pytest.Session) -> None:
+        comparison = self._session.gatekeeper.comparison
+        baseline = comparison.baseline.name if comparison is not None else ""
+        try:
+            if not self._trouble:
+                self._history = database.read_history() if self._html is not None else {}
+                is_whole = session.exitstatus != pytest.ExitCode.INTERRUPTED
+                database.finish(run, self.diagnose(run), self.cases, baseline, is_whole=is_whole)
+            database.close()
+        except sqlite3.Error as error:
+            self._trouble = str(error)
+        if self._trouble:
+            self.complain(f"NOT WRITTEN: cannot write {database.path}: {self._trouble}", session)
+        else:
+            self._session.gatekeeper.kept.append((f"wrote {_show(database.path)}", None))
 
     def _write(self, path: Path, text: str, session: pytest.Session) -> None:
         draft = path.with_name(f".{path.name}.{os.getpid()}")
@@ -128,6 +181,7 @@ class Reports:
             schemas=self._describe_schemas(run),
             changes=changes,
             baseline=comparison.baseline.name if comparison is not None else "",
+            history=self._history,
             diagnoses=self.diagnose(run),
         )
 

@@ -281,7 +281,9 @@ class SqlbenchSession:
         """Controller: keep the verdicts of a report."""
         if self.is_worker or getattr(report, "outcome", "") == "rerun":
             return
-        self.verdicts.extend(self.read(report).verdicts)
+        verdicts = self.read(report).verdicts
+        self.verdicts.extend(verdicts)
+        self.reports.hear(verdicts)
         self._fresh.pop(report.nodeid, None)
         self.gatekeeper.hear(report)
 

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "pytest_sqlbench"
 
 WORDS = {"errors", "result", "policy", "case", "prediction", "verdict", "settings", "logical_form"}
 JUDGEMENT = {"scoring", "run", "gate", "significance", "comparison", "shards", "triage", "report"}
-EDGES = {"suites", "engines", "predictors", "store", "baseline", "fetch", "results_database"}
+EDGES = {"suites", "engines", "predictors", "store", "baseline", "fetch", "results_database", "results_schema"}
 JOINS = {"evaluation", "library"}
 
 ALLOWED: dict[str, set[str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -38,6 +39,30 @@ def test_nine_of_ten_labelled_mutations_are_found_and_none_is_other() -> None:
     assert len(labelled) >= 120
     assert sum(missed.values()) <= 0.1 * len(labelled), missed
     assert Cause.OTHER not in {cause for _, cause in labelled}
+
+
+def test_the_documented_table_is_what_is_measured() -> None:
+    labelled = read_labelled()
+    right = Counter(label for label, cause in labelled if label == cause.value)
+    lines = ["| mutation | n | primary cause is right |", "|---|---|---|"]
+    lines += [f"| `{label}` | {n} | {right[label]} |" for label, n in sorted(Counter(a for a, _ in labelled).items())]
+    lines.append(
+        f"| all | {len(labelled)} | {sum(right.values())} ({100 * sum(right.values()) / len(labelled):.1f} %) |"
+    )
+    page = ROOT / "docs" / "triage.md"
+    head, begin, rest = page.read_text(encoding="utf-8").partition("<!-- labelled -->\n")
+    table, end, tail = rest.partition("<!-- end -->")
+    if os.environ.get("SQLBENCH_WRITE_DOCS"):
+        page.write_text(head + begin + "\n".join(lines) + "\n" + end + tail, encoding="utf-8")
+    assert table == "\n".join(lines) + "\n", "run SQLBENCH_WRITE_DOCS=1 pytest tests/test_triage.py"
+
+
+def test_case_of_a_value_is_a_difference_and_case_of_a_name_is_none() -> None:
+    gold = "SELECT title FROM books WHERE genre = 'Poetry'"
+    for sql, cause in ((gold.replace("P", "p"), Cause.FILTER_VALUE), (gold.replace("genre", "GENRE"), Cause.OTHER)):
+        diagnosis = diagnose(Verdict("s", "c", Outcome.WRONG, reason=Reason.VALUES, gold=gold, sql=sql))
+        assert diagnosis is not None
+        assert diagnosis.primary is cause
 
 
 GOLD = "SELECT a.x FROM t AS a JOIN u AS b ON b.id = a.id WHERE a.y = 1 AND a.z > 2 ORDER BY a.x LIMIT 3"

@@ -5,6 +5,7 @@ One of the few users of sqlglot. Texts that are too big or do not parse have no 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -235,9 +236,9 @@ class _Reader:
                 return exp.Var(this="(subquery)")
             return part
 
-        return (
-            str(node.copy().transform(change).sql()).lower() if not isinstance(node, exp.Column) else self._column(node)
-        )
+        if isinstance(node, exp.Column):
+            return self._column(node)
+        return _lower(str(node.copy().transform(change).sql()))
 
     def _column(self, column: Any) -> str:
         name = column.name.lower() or "*"
@@ -311,6 +312,11 @@ class _Reader:
 
 _FLIPPED = {"lt": "gt", "gt": "lt", "lte": "gte", "gte": "lte"}
 _NEGATED = {"eq": "neq", "neq": "eq", "lt": "gte", "gte": "lt", "gt": "lte", "lte": "gt"}
+
+
+def _lower(text: str) -> str:
+    """Names and keywords in lower case; what is quoted as a value stays as it is."""
+    return re.sub(r"'(?:[^']|'')*'|[^']+", lambda part: part[0] if part[0][0] == "'" else part[0].lower(), text)
 
 
 def _outside(node: Any, wanted: type, barriers: tuple[type, ...]) -> Iterator[Any]:
