@@ -94,9 +94,8 @@ class WitnessBench:
             instance = generator.draw(number)
             self._fill(inserts, instance)
             answer = self._compare(orders, predicted, loose)
-            if answer is not None and not answer.is_match:
-                is_clear = self._is_clear(inserts, instance, orders, loose)
-                answer = answer if is_clear else None
+            if answer is not None and not answer.is_match and not self._is_clear(inserts, instance, orders, loose):
+                answer = None
             if answer is None:
                 unclear += 1
                 if unclear > GIVEN_UP * (tried + 2):

@@ -103,6 +103,11 @@ def _slices(verdicts: Sequence[Verdict]) -> list[str]:
     return wrap("slices", cells, more)
 
 
+def _commonest(counts: Counter[str], n: int) -> list[tuple[str, int]]:
+    """Return the largest counts, equal ones by name: the order of reports differs from run to run under xdist."""
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:n]
+
+
 def _reasons(verdicts: Sequence[Verdict]) -> list[str]:
     counts = Counter(
         verdict.reason.value.replace("_", " ")
@@ -111,7 +116,7 @@ def _reasons(verdicts: Sequence[Verdict]) -> list[str]:
     )
     if not counts:
         return []
-    cells = [f"{reason} {n:,}" for reason, n in counts.most_common(SHOWN_REASONS)]
+    cells = [f"{reason} {n:,}" for reason, n in _commonest(counts, SHOWN_REASONS)]
     more = f" (and {len(counts) - SHOWN_REASONS} more)" if len(counts) > SHOWN_REASONS else ""
     return wrap("reasons", cells, more)
 
@@ -123,7 +128,7 @@ def _suspicious(verdicts: Sequence[Verdict]) -> list[str]:
         for flag in verdict.flags
         if verdict.outcome is Outcome.CORRECT and flag not in ("vacuous", "ties", "passed_by_luck")
     )
-    cells = [f"{flag} {n:,}" for flag, n in counts.most_common(6)]
+    cells = [f"{flag} {n:,}" for flag, n in _commonest(counts, 6)]
     return wrap("right, but", cells, "") if cells else []
 
 
@@ -143,7 +148,7 @@ def describe_trouble(verdicts: Sequence[Verdict]) -> str:
     if not troubled:
         return ""
     counts = Counter(verdict.reason.value.replace("_", " ") for verdict in troubled if verdict.reason is not None)
-    reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts.most_common())
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in _commonest(counts, len(counts)))
     return f"trouble     {len(troubled):,} of {len(verdicts):,} could not be judged and count as not right: {reasons}"
 
 

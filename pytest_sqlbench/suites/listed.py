@@ -59,22 +59,7 @@ def make_suite(
         CaseError: A database file is absent, or no case is left.
     """
     folder = manifest.resolve("databases", manifest.top.get("databases"))
-    skips = manifest.choice("missing_databases", ["error", "skip"], "error") == "skip"
-    only, without = manifest.setting("only", list), manifest.setting("without", list, [])
-    databases: dict[str, Database] = {}
-    kept: list[Case] = []
-    for case in cases:
-        if (only is not None and case.database not in only) or case.database in without:
-            continue
-        if case.database not in databases:
-            path = _database_file(folder, case.database, suffix)
-            if path is None and skips:
-                continue
-            if path is None:
-                found = f"database {case.database!r} has no file in {folder}"
-                raise CaseError(data, case.line, f"question {case.id}: {found}")
-            databases[case.database] = Database(case.database, path=path)
-        kept.append(case)
+    kept, databases = _attach_databases(manifest, data, cases, folder, suffix)
     if not kept:
         raise manifest.error("data", f"no question of {data.name} has its database in {folder}")
     metric, settings = read_clause_metric(manifest, "execution_accuracy", kept[0].dialect)
@@ -95,6 +80,29 @@ def make_suite(
         settings=settings,
         digest=digest.hexdigest(),
     )
+
+
+def _attach_databases(
+    manifest: Manifest, data: Path, cases: Sequence[Case], folder: Path, suffix: str
+) -> tuple[list[Case], dict[str, Database]]:
+    """Return the cases that the manifest keeps, and the databases that they need."""
+    skips = manifest.choice("missing_databases", ["error", "skip"], "error") == "skip"
+    only, without = manifest.setting("only", list), manifest.setting("without", list, [])
+    databases: dict[str, Database] = {}
+    kept: list[Case] = []
+    for case in cases:
+        if (only is not None and case.database not in only) or case.database in without:
+            continue
+        if case.database not in databases:
+            path = _database_file(folder, case.database, suffix)
+            if path is None and skips:
+                continue
+            if path is None:
+                found = f"database {case.database!r} has no file in {folder}"
+                raise CaseError(data, case.line, f"question {case.id}: {found}")
+            databases[case.database] = Database(case.database, path=path)
+        kept.append(case)
+    return kept, databases
 
 
 def _database_file(folder: Path, name: str, suffix: str) -> Path | None:
