@@ -50,13 +50,26 @@ class Terminal:
                 surplus = {id(report) for report in ours[self._shown :]}
                 stats[category] = [report for report in stats[category] if id(report) not in surplus]
         more = sum(len(reports) - len(stats[category]) for category, reports in hidden.items())
+        plain = self._colour(stats) if terminalreporter.hasmarkup else []
         try:
             yield
         finally:
+            for report, text in plain:
+                report.longrepr = text
             stats.update(hidden)
         if more:
             terminalreporter.write_line(f"… and {more:,} more like these (--sqlbench-show-wrong=N shows N)")
         self._print(terminalreporter)
+
+    def _colour(self, stats: dict[str, list[Any]]) -> list[tuple[Any, str]]:
+        """Paint the diffs of the reports that are shown; return the plain ones, which other plugins get back."""
+        from pytest_sqlbench.report.failure import colour_marks
+
+        ours = [report for report in stats.get("failed", ()) if hasattr(report, "sqlbench")]
+        plain = [(report, report.longrepr) for report in ours if isinstance(report.longrepr, str)]
+        for report, text in plain:
+            report.longrepr = colour_marks(text)
+        return plain
 
     def _print(self, reporter: pytest.TerminalReporter) -> None:
         from pytest_sqlbench.report.summary import describe_fingerprint, describe_summary, describe_trouble

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from pytest_sqlbench.report.cells import fold, show_row
 from pytest_sqlbench.report.clauses import describe_components
+from pytest_sqlbench.report.query_diff import diff_queries, is_changed
+from pytest_sqlbench.report.row_diff import align_rows, show_pair
 from pytest_sqlbench.result import QueryFailure, ResultSet
 from pytest_sqlbench.verdict import Outcome, Reason, Verdict
 
 SHORT_ROWS, LONG_ROWS = 3, 10
 SHORT_TEXT, LONG_TEXT = 600, 4000
+SHORT_CLAUSES = 4
 INDENT = 11
+
+_HARMLESS = {sign: 0x2400 + sign for sign in range(32) if chr(sign) not in "\t\n\r"}
+"""Control characters of a model's text are shown as pictures: a terminal must not obey them."""
 
 
 def describe_failure(verdict: Verdict, is_long: bool = False) -> str:
@@ -25,6 +33,7 @@ def describe_failure(verdict: Verdict, is_long: bool = False) -> str:
     lines += _entry("gold", verdict.gold, limit)
     if verdict.sql is not None:
         lines += _entry("predicted", verdict.sql, limit)
+        lines += _changes(verdict, is_long)
     if verdict.reply is not None and (is_long or verdict.sql is None):
         lines += _entry("reply", verdict.reply, limit)
     if verdict.extraction:
@@ -37,6 +46,22 @@ def describe_failure(verdict: Verdict, is_long: bool = False) -> str:
     if verdict.flags:
         lines += _entry("note", ", ".join(flag.replace("_", " ") for flag in verdict.flags), limit)
     return "\n".join(lines)
+
+
+def _changes(verdict: Verdict, is_long: bool) -> list[str]:
+    """Set both queries into one, clause by clause, with the changed parts marked; only the changed clauses if short."""
+    lines = diff_queries(verdict.gold, verdict.sql or "") if verdict.outcome is Outcome.WRONG else []
+    if not is_long:
+        changed = [line for line in lines if is_changed(line)]
+        more = [f"… {len(changed) - SHORT_CLAUSES} more clauses"] if len(changed) > SHORT_CLAUSES else []
+        lines = [fold(line, 160) for line in changed[:SHORT_CLAUSES]] + more
+    return _entry("changed", "\n".join(lines), LONG_TEXT) if lines else []
+
+
+def colour_marks(text: str) -> str:
+    """Paint what a diff marks, for a terminal that shows colours."""
+    text = re.sub(r"\[-(.+?)-\]", "\x1b[31m[-\\1-]\x1b[0m", text)
+    return re.sub(r"\{\+(.+?)\+\}", "\x1b[32m{+\\1+}\x1b[0m", text)
 
 
 def headline(verdict: Verdict) -> str:
@@ -59,7 +84,7 @@ def headline(verdict: Verdict) -> str:
 def _entry(label: str, text: str, limit: int) -> list[str]:
     if len(text) > limit:
         text = f"{text[:limit]}… ({len(text):,} characters)"
-    lines = [line.rstrip() for line in text.strip().replace("\0", "␀").splitlines()] or [""]
+    lines = [line.rstrip() for line in text.strip().translate(_HARMLESS).splitlines()] or [""]
     return [f"{label:<{INDENT}}{lines[0]}", *(" " * INDENT + line for line in lines[1:])]
 
 
@@ -77,11 +102,21 @@ def _rows(verdict: Verdict, shown: int) -> list[str]:
     match = verdict.match
     if match is None:
         return lines
-    for label, rows, n in (("missing", match.missing, match.missing_n), ("extra", match.extra, match.extra_n)):
-        if not rows:
+    pairs = align_rows(match.missing, match.extra)
+    if pairs:
+        texts = [show_pair(pair) for pair in pairs[:shown]]
+        texts += [f"… {len(pairs) - shown:,} more"] if len(pairs) > shown else []
+        lines += _entry("differ", "\n".join(texts), 2000)
+    paired = [{id(row) for row in side} for side in zip(*pairs, strict=True)] if pairs else [set(), set()]
+    for label, rows, n, known in (
+        ("missing", match.missing, match.missing_n, paired[0]),
+        ("extra", match.extra, match.extra_n, paired[1]),
+    ):
+        alone = [row for row in rows if id(row) not in known]
+        if not alone:
             continue
-        texts = [show_row(row) for row in rows[:shown]]
-        if n > len(texts):
-            texts.append(f"… {n - len(texts):,} more")
+        texts = [show_row(row) for row in alone[:shown]]
+        if n - len(known) > len(texts):
+            texts.append(f"… {n - len(known) - len(texts):,} more")
         lines += _entry(label, "\n".join(texts), 2000)
     return lines
