@@ -120,6 +120,12 @@ OPTIONS: tuple[Option, ...] = (
     Option("--sqlbench-samples", MODEL, "Ask the model K times for each case of a suite.", "K", "1", ini=True),
     Option("--sqlbench-limit", SELECTION, "Only the first N cases of each suite.", "N"),
     Option("--sqlbench-sample", SELECTION, "N cases of each suite, drawn by a stable hash.", "N[:SEED]"),
+    Option(
+        "--sqlbench-select",
+        SELECTION,
+        "Only cases that were so when they last ran: wrong, error, regressed, fixed, cause:X.",
+        "WORD",
+    ),
     Option("--sqlbench-shard", SELECTION, "Only part I of N, by a stable hash; join the parts with merge.", "I/N"),
     Option(
         "--sqlbench-fail-under",

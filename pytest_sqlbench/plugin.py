@@ -45,7 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in MARKERS:
         config.addinivalue_line("markers", line)
     config.pluginmanager.register(Listener(config), "sqlbench-listener")
-    if read_option(config, "sqlbench_model") is not None or asks_for_gates(config):
+    asks = asks_for_gates(config) or config.getoption("sqlbench_select") is not None
+    if asks or read_option(config, "sqlbench_model") is not None:
         find_session(config)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import SqlbenchError
+from pytest_sqlbench.reselection import remember
 from pytest_sqlbench.run import Key, Run
 from pytest_sqlbench.triage import Diagnosis, diagnose_all
 from pytest_sqlbench.verdict import Outcome, Verdict
@@ -44,6 +45,7 @@ class Reports:
         """Why the results database is not written any more."""
         self._history: dict[Key, list[str]] = {}
         self._diagnoses: dict[int, Diagnosis] | None = None
+        self._first: dict[int, Diagnosis] = {}
         self._cases: dict[Key, Case] | None = None
         self._names: dict[str, list[str]] = {}
 
@@ -86,6 +88,8 @@ class Reports:
             return
         if self._database is not None:
             self._finish_database(self._database, gates.run, session)
+        if not self._session.checks_golds:
+            remember(self._config, gates.run, gates.comparison, self._diagnose_first(gates.run))
         if self._html is not None:
             from pytest_sqlbench.report.page import render_page
 
@@ -142,17 +146,23 @@ class Reports:
             self._diagnoses = diagnose_all(run.verdicts, self.cases, self._find_names)
         return self._diagnoses
 
+    def _diagnose_first(self, run: Run) -> dict[int, Diagnosis]:
+        """Diagnose the first wrong cases, as many as can be done at once; all where all are known already."""
+        if self._diagnoses is None and not self._first:
+            wrong = [place for place, verdict in enumerate(run.verdicts) if verdict.outcome is Outcome.WRONG]
+            wrong = wrong[:MOST_DIAGNOSED]
+            found = diagnose_all([run.verdicts[place] for place in wrong], self.cases)
+            self._first = {wrong[place]: diagnosis for place, diagnosis in found.items()}
+        return self._first if self._diagnoses is None else self._diagnoses
+
     def describe_causes(self) -> list[str]:
         """Return the causes for the summary: of all wrong cases if they are known, else of the first ones."""
         from pytest_sqlbench.report.causes import describe_causes
 
-        wrong = [verdict for verdict in self._session.verdicts if verdict.outcome is Outcome.WRONG]
-        if not wrong:
+        run = self._session.gatekeeper.run
+        if run is None:
             return []
-        diagnoses = self._diagnoses
-        if diagnoses is None:
-            diagnoses = diagnose_all(wrong[:MOST_DIAGNOSED], self.cases)
-        return describe_causes(diagnoses.values(), len(wrong))
+        return describe_causes(self._diagnose_first(run).values(), _count_wrong(run))
 
     # --- what is known beside the run
 

@@ -23,6 +23,7 @@ from pytest_sqlbench.options import read_choice, read_number, read_option
 from pytest_sqlbench.policy import find_preset, parse_presets
 from pytest_sqlbench.prediction import Prediction, Predictor
 from pytest_sqlbench.reporting import Reports
+from pytest_sqlbench.reselection import read_selection as read_reselection
 from pytest_sqlbench.result import Limits
 from pytest_sqlbench.run import Tally
 from pytest_sqlbench.selection import Selection, read_selection
@@ -393,6 +394,9 @@ def open_session(config: pytest.Config) -> SqlbenchSession:
 
     session = SqlbenchSession(config)
     config.pluginmanager.register(session, PLUGIN_NAME)
+    reselection = read_reselection(config)
+    if reselection is not None:
+        config.pluginmanager.register(reselection, "sqlbench-reselection")
     if config.getoption("sqlbench_fast"):
         from pytest_sqlbench.fast import register_fast
 
