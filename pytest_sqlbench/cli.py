@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "predictions": "pytest_sqlbench.commands.predictions",
     "prompt": "pytest_sqlbench.commands.prompt",
     "show": "pytest_sqlbench.commands.show",
+    "sql": "pytest_sqlbench.commands.sql",
     "witness": "pytest_sqlbench.commands.witness",
 }
 """Subcommand to the module that has ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``."""

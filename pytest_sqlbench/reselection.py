@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_sqlbench.case import Case
 from pytest_sqlbench.comparison import Comparison
 from pytest_sqlbench.run import Run, tally_cases
 from pytest_sqlbench.triage import Cause, Diagnosis
@@ -97,7 +98,5 @@ def _named(record: Mapping[str, list[str]], word: str) -> Iterable[str]:
 
 
 def _name(item: pytest.Item) -> str:
-    case = getattr(item, "case", None)
-    if case is None:
-        case = getattr(getattr(item, "callspec", None), "params", {}).get("sqlbench_case")
-    return f"{case.suite}[{case.id}]" if hasattr(case, "suite") and hasattr(case, "id") else ""
+    case = getattr(item, "case", None) or getattr(getattr(item, "callspec", None), "params", {}).get("sqlbench_case")
+    return f"{case.suite}[{case.id}]" if isinstance(case, Case) else ""

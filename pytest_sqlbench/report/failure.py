@@ -81,10 +81,15 @@ def headline(verdict: Verdict) -> str:
     return ": ".join(parts)[:160]
 
 
+def show_text(text: str) -> str:
+    """Return a text without anything that a terminal would obey."""
+    return text.strip().translate(_HARMLESS)
+
+
 def _entry(label: str, text: str, limit: int) -> list[str]:
     if len(text) > limit:
         text = f"{text[:limit]}… ({len(text):,} characters)"
-    lines = [line.rstrip() for line in text.strip().translate(_HARMLESS).splitlines()] or [""]
+    lines = [line.rstrip() for line in show_text(text).splitlines()] or [""]
     return [f"{label:<{INDENT}}{lines[0]}", *(" " * INDENT + line for line in lines[1:])]
 
 
