@@ -15,6 +15,7 @@ import pytest
 
 from pytest_sqlbench.case import Case, Suite, digest_case
 from pytest_sqlbench.databases import check_places, place_suite, read_places
+from pytest_sqlbench.engines.limits import describe_limits
 from pytest_sqlbench.errors import EngineError, ModelError, SqlbenchError, UsageError
 from pytest_sqlbench.evaluation.registry import Judge, open_judge
 from pytest_sqlbench.gating import register_gates
@@ -260,7 +261,10 @@ class SqlbenchSession:
         parts = [f"model={self.spec}", f"suites={names}{more}" if names else "", str(self.selection)]
         if self.selection.shard_name:
             parts.append(f"shard={self.selection.shard_name}")
-        return ["sqlbench: " + " ".join(part for part in parts if part)]
+        return [
+            "sqlbench: " + " ".join(part for part in parts if part),
+            f"sqlbench limits: {describe_limits(self.settings.limits)}",
+        ]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from pytest_sqlbench.engines.limits import TERMINATED
 from pytest_sqlbench.engines.mysql import find_status
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
@@ -217,7 +218,7 @@ class Session:
         finally:
             killer.close()
         self.terminated += 1
-        return "; its server process was terminated"
+        return f"; {TERMINATED}"
 
     def describe(self) -> str:
         """Return the CREATE statements of the database, without what belongs to the server."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import fcntl
 import select
 import struct
-import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
+from pytest_sqlbench.engines.limits import TERMINATED
 from pytest_sqlbench.engines.postgres_values import make_transformer
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
+
+try:
+    import fcntl
+    import termios
+except ImportError:  # Windows: a huge cell is only seen when it is here
+    fcntl = None  # type: ignore[assignment]
 
 CHUNK = 1000
 GRACE_S = 0.25
@@ -192,7 +197,7 @@ class Session:
         try:
             pgconn.send_query_params(text, None)
             while pgconn.flush():
-                self._wait(deadline, select.POLLOUT | select.POLLIN)
+                self._wait(deadline, is_sending=True)
                 pgconn.consume_input()
             return list(self._received(pgconn, deadline, max_bytes))
         except psycopg.Error as error:
@@ -206,7 +211,7 @@ class Session:
         failure: _EndedError | None = None
         while True:
             while pgconn.is_busy():
-                self._wait(deadline, select.POLLIN)
+                self._wait(deadline, is_sending=False)
                 arrived += _pending(pgconn.socket)
                 if arrived > max_bytes + SLACK:  # a single huge cell: it must not fill this process
                     raise _EndedError(Status.BYTES, f"more than {max_bytes:,} bytes", is_session_lost=True)
@@ -225,11 +230,9 @@ class Session:
         if failure is not None:
             raise failure
 
-    def _wait(self, deadline: float, events: int) -> None:
-        poller = select.poll()
-        poller.register(self._pgconn.socket, events)
+    def _wait(self, deadline: float, *, is_sending: bool) -> None:
         left = deadline - time.monotonic()
-        if left <= 0 or not poller.poll(left * 1000):
+        if left <= 0 or not _is_ready(self._pgconn.socket, is_sending, left):
             raise _EndedError(Status.TIMEOUT, f"stopped after {self._timeout_s:g} s", is_session_lost=True)
 
     def _abandon(self, end: _EndedError) -> None:
@@ -243,7 +246,7 @@ class Session:
         self.close()
         if self._is_alive(pid):
             self.terminated += 1
-            end.message += "; its server process was terminated"
+            end.message += f"; {TERMINATED}"
 
     def _becomes_idle(self, pgconn: Any, deadline: float) -> bool:
         try:
@@ -307,7 +310,17 @@ def _failure(code: str, message: str) -> _EndedError:
     return _EndedError(status, message, is_session_lost=status is Status.CRASH)
 
 
+def _is_ready(socket: int, is_sending: bool, timeout_s: float) -> bool:
+    if not hasattr(select, "poll"):  # Windows
+        return any(select.select([socket], [socket] if is_sending else [], [], timeout_s))
+    poller = select.poll()
+    poller.register(socket, select.POLLIN | (select.POLLOUT if is_sending else 0))
+    return bool(poller.poll(timeout_s * 1000))
+
+
 def _pending(socket: int) -> int:
+    if fcntl is None:
+        return 0
     (n,) = struct.unpack("i", fcntl.ioctl(socket, termios.FIONREAD, b"\0\0\0\0"))
     return int(n)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_sqlbench.case import Case, Suite
+from pytest_sqlbench.engines.limits import TERMINATED
 from pytest_sqlbench.engines.registry import open_engine
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.evaluation.desk import Desk, Gold, score_otherwise
@@ -165,6 +166,7 @@ def _decide(
             verdict,
             reason=REASONS[predicted.status],
             detail=predicted.message,
+            flags=("terminated",) if predicted.message.endswith(TERMINATED) else (),
             predicted_ms=predicted.elapsed_ms,
             gold_result=_head(golds[0].result, keeps),
             predicted_result=predicted,

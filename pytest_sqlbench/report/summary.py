@@ -46,6 +46,7 @@ def describe_summary(verdicts: Sequence[Verdict]) -> list[str]:
     lines += _slices(verdicts)
     lines += _reasons(verdicts)
     lines += _suspicious(verdicts)
+    lines += _terminated(verdicts)
     lines += _slowest(verdicts)
     return lines
 
@@ -130,6 +131,11 @@ def _suspicious(verdicts: Sequence[Verdict]) -> list[str]:
     )
     cells = [f"{flag} {n:,}" for flag, n in _commonest(counts, 6)]
     return wrap("right, but", cells, "") if cells else []
+
+
+def _terminated(verdicts: Sequence[Verdict]) -> list[str]:
+    count = sum("terminated" in verdict.flags for verdict in verdicts)
+    return wrap("server", [f"{count:,} processes had to be terminated, since they did not stop"], "") if count else []
 
 
 def _slowest(verdicts: Sequence[Verdict]) -> list[str]:
