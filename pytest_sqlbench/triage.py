@@ -75,7 +75,7 @@ def diagnose(
     """
     if verdict.outcome is not Outcome.WRONG:
         return None
-    direct = _from_reason(verdict, names)
+    direct = _from_reason(verdict, names) or _from_forms(verdict)
     if direct is not None:
         return direct
     if verdict.sql is None:
@@ -114,12 +114,40 @@ def diagnose_all(
     return found
 
 
-_NO_QUERY = {Reason.MISSING_PREDICTION, Reason.NO_SQL, Reason.SEVERAL_STATEMENTS, Reason.TRUNCATED_REPLY}
+_NO_QUERY = {
+    Reason.MISSING_PREDICTION,
+    Reason.NO_SQL,
+    Reason.BAD_SHAPE,
+    Reason.SEVERAL_STATEMENTS,
+    Reason.TRUNCATED_REPLY,
+}
 _REFUSED = {Reason.REFUSED, Reason.TIMEOUT, Reason.MEMORY, Reason.TOO_MANY_BYTES, Reason.CRASH, Reason.NO_RESULT_SET}
 _NO_SUCH = {Reason.NO_SUCH_COLUMN, Reason.NO_SUCH_TABLE}
 _NAMED = re.compile(
     r"no such (?:column|table): (\S+)|column \"?([\w.]+)\"? does not exist|Unknown column '([^']+)'", re.I
 )
+
+
+_OF_A_FORM = {
+    Reason.WRONG_AGGREGATE.value: Cause.AGGREGATE,
+    Reason.WRONG_COLUMN.value: Cause.COLUMN,
+    Reason.WRONG_CONDITION_COLUMN.value: Cause.FILTER_COLUMN,
+    Reason.WRONG_OPERATOR.value: Cause.FILTER_OPERATOR,
+    Reason.WRONG_VALUE.value: Cause.FILTER_VALUE,
+}
+"""Parts in which two logical forms differ: the judge has compared them already, so nothing is parsed again."""
+
+
+def _from_forms(verdict: Verdict) -> Diagnosis | None:
+    parts = verdict.facts.get("differences")
+    if not parts:
+        return None
+    found = {_OF_A_FORM[part] for part in parts if part in _OF_A_FORM}
+    if Reason.WRONG_CONDITION.value in parts:
+        found |= {Cause.FILTER_MISSING} if " is missing" in verdict.detail else set()
+        found |= {Cause.FILTER_EXTRA} if " is too many" in verdict.detail else set()
+    causes = tuple(cause for cause in Cause if cause in found) or (Cause.OTHER,)
+    return Diagnosis(causes[0], causes, verdict.detail)
 
 
 def _from_reason(verdict: Verdict, names: Sequence[str]) -> Diagnosis | None:

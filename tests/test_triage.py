@@ -109,3 +109,22 @@ def test_nothing_that_a_model_writes_raises() -> None:
     for sql in ("SELECT " + "(" * 5000, "\0", "SELECT 1 " * 3000, "WITH a AS (SELECT 1) SELECT * FROM a, a b, a c"):
         verdict = Verdict("s", "c", Outcome.WRONG, reason=Reason.VALUES, gold="SELECT 1", sql=sql)
         assert diagnose(verdict) is not None
+
+
+@pytest.mark.parametrize(
+    "parts, detail, causes",
+    [
+        (["wrong_aggregate"], "aggregate MAX is not none", (Cause.AGGREGATE,)),
+        (["wrong_column", "wrong_value"], "…", (Cause.FILTER_VALUE, Cause.COLUMN)),
+        (["wrong_condition"], "condition 'No.' = 3 is missing", (Cause.FILTER_MISSING,)),
+        (["wrong_condition"], "condition 'No.' = 3 is too many", (Cause.FILTER_EXTRA,)),
+    ],
+)
+def test_parts_of_a_logical_form_are_causes_without_any_parsing(
+    parts: list[str], detail: str, causes: tuple[Cause, ...]
+) -> None:
+    facts = {"differences": parts}
+    verdict = Verdict("web", "dev-00001", Outcome.WRONG, reason=Reason(parts[0]), detail=detail, sql="(", facts=facts)
+    diagnosis = diagnose(verdict)
+    assert diagnosis is not None
+    assert (diagnosis.primary, diagnosis.causes, diagnosis.hint) == (causes[0], causes, detail)

@@ -137,7 +137,9 @@ class WikiSqlJudge:
             return self._verdict(case, Outcome.UNSCORABLE, detail=f"no logical form: {detail}", **common)
         if is_right:
             return self._verdict(case, Outcome.CORRECT, score=score, **common)
-        match = self._explain(case, gold, run, is_equal)
+        match, parts = self._explain(case, gold, run, is_equal)
+        if parts:
+            common["facts"]["differences"] = parts
         return self._verdict(
             case,
             Outcome.WRONG,
@@ -158,24 +160,27 @@ class WikiSqlJudge:
             return same_statement(gold, form, case.facts["table"])
         return equal_forms(gold, form, self._equality)
 
-    def _explain(self, case: Case, gold: list[Any], run: _Run, is_equal: bool) -> Match:
+    def _explain(self, case: Case, gold: list[Any], run: _Run, is_equal: bool) -> tuple[Match, list[str]]:
+        """Say why a prediction is wrong, and in which parts its form differs."""
         trouble, form = run.answer.trouble, run.answer.form
         if run.failure is not None:
             reason = _REASON_OF.get(run.failure.status) or Reason(run.failure.status.value)
-            return Match(False, reason, run.failure.message)
+            return Match(False, reason, run.failure.message), []
         if run.rows is None:
             assert trouble is not None
-            return Match(False, trouble.reason, trouble.detail)
+            return Match(False, trouble.reason, trouble.detail), []
         match = Match(False, Reason.VACUOUS, "both answers are empty") if is_equal else explain_rows(gold, run.rows)
         if form is None:
-            return match
+            return match, []
         found = differences(case.facts["gold_facts"], form, case.facts["table"])
         detail = "; ".join(difference.detail for difference in found)
+        parts = list(dict.fromkeys(difference.reason.value for difference in found))
         if self._mode == "official" and _binds_twice(form) and "strict" in self._near(case, run):
-            return replace(match, reason=Reason.DUPLICATE_BIND, detail="one column has two conditions and one value")
+            said = "one column has two conditions and one value"
+            return replace(match, reason=Reason.DUPLICATE_BIND, detail=said), parts
         if not found:
-            return match if is_equal else replace(match, reason=Reason.RIGHT_FORM)
-        return replace(match, reason=found[0].reason, detail=detail)
+            return (match if is_equal else replace(match, reason=Reason.RIGHT_FORM)), parts
+        return replace(match, reason=found[0].reason, detail=detail), parts
 
     def _near(self, case: Case, run: _Run) -> tuple[str, ...]:
         """Name the other mode, official or strict, if the prediction is right by it."""

@@ -50,6 +50,8 @@ def describe_failure(verdict: Verdict, is_long: bool = False) -> str:
 
 def _changes(verdict: Verdict, is_long: bool) -> list[str]:
     """Set both queries into one, clause by clause, with the changed parts marked; only the changed clauses if short."""
+    if verdict.facts.get("differences") and not is_long:
+        return []  # two logical forms: the headline names every part
     lines = diff_queries(verdict.gold, verdict.sql or "") if verdict.outcome is Outcome.WRONG else []
     if not is_long:
         changed = [line for line in lines if is_changed(line)]
