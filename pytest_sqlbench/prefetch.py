@@ -186,6 +186,10 @@ class Prefetch:
         """End all calls; what came in is written."""
         self.close()
 
+    def pytest_unconfigure(self) -> None:
+        """Let go of the store, also where the run ended before it began."""
+        self.close()
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Under ``--sqlbench-generate-only``, ask for every case and run none."""

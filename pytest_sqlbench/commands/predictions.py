@@ -102,16 +102,15 @@ def _import(name: str | None, path: Path) -> int:
         raise UsageError("import needs the file: pytest-sqlbench predictions import FILE")
     source = Path(name)
     read_records(source)  # what file: would say of it
+    lines = enumerate(source.read_text(encoding="utf-8").split("\n"), start=1)
+    entries = [_to_entry(source, line, json.loads(text)) for line, text in lines if text.strip()]
     store = Store(path)
-    n = 0
-    for line, text in enumerate(source.read_text(encoding="utf-8").split("\n"), start=1):
-        if text.strip():
-            store.put(_to_entry(source, line, json.loads(text)))
-            n += 1
+    for entry in entries:
+        store.put(entry)
     store.close()
     if store.trouble:
         raise UsageError(f"{store.trouble}. Nothing more was imported.")
-    print(f"{n} predictions", file=sys.stderr)
+    print(f"{len(entries)} predictions", file=sys.stderr)
     return 0
 
 

@@ -132,23 +132,26 @@ class Store:
                 self._connection = None
 
     def _open(self, path: Path) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             connection = _connect(path, "rwc")
-            with suppress(OSError):
-                ignore = path.parent / ".gitignore"
-                if path.parent.name == ".sqlbench" and not ignore.exists():
-                    ignore.write_text("*\n")
+            _ignore_itself(path.parent)
             _create(connection)
         except (OSError, sqlite3.OperationalError) as error:
             self._note(error)
+            if connection is not None:
+                connection.close()
             connection = _connect(path, "ro")
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise UsageError(f"{path}: was made by a newer version of pytest-sqlbench (store version {version})")
-        names = {row[1] for row in connection.execute("PRAGMA table_info(predictions)")}
-        if not names >= set(_ANSWER):
-            raise UsageError(f"{path}: is a database, but not a store of predictions. Name another file.")
+        except sqlite3.DatabaseError:
+            assert connection is not None  # it is opened by the time that its content is read
+            connection.close()
+            raise
+        try:
+            _check_schema(path, connection)
+        except Exception:
+            connection.close()
+            raise
         return connection
 
     def _enqueue(self, entry: Entry) -> None:
@@ -223,6 +226,23 @@ def _create(connection: sqlite3.Connection) -> None:
         store.table("predictions").create(_ANSWER, pk="key", not_null={"model", "created_at"}, if_not_exists=True)
         store.table("uses").create(_USE, pk=("suite", "case", "sample", "model"), if_not_exists=True)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _ignore_itself(folder: Path) -> None:
+    """Keep a project's folder of stores out of its repository."""
+    ignore = folder / ".gitignore"
+    if folder.name == ".sqlbench" and not ignore.exists():
+        with suppress(OSError):
+            ignore.write_text("*\n")
+
+
+def _check_schema(path: Path, connection: sqlite3.Connection) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise UsageError(f"{path}: was made by a newer version of pytest-sqlbench (store version {version})")
+    names = {row[1] for row in connection.execute("PRAGMA table_info(predictions)")}
+    if not names >= set(_ANSWER):
+        raise UsageError(f"{path}: is a database, but not a store of predictions. Name another file.")
 
 
 def _answer_row(entry: Entry) -> tuple[Any, ...]:

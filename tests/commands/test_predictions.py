@@ -12,6 +12,7 @@ from pytest_sqlbench.prediction import Prediction, Usage
 from pytest_sqlbench.predictors.registry import bind_suite, make_predictor, predict
 from pytest_sqlbench.predictors.store import Entry, Store
 from tests.predictors.cases import make_suite
+from tests.predictors.test_store import read_entries
 
 
 def _fill(path: Path, *entries: Entry) -> None:
@@ -48,7 +49,7 @@ def test_an_export_replays_and_imports_with_everything(tmp_path: Path, capsys: p
     assert predict(recorded, suite.cases[0]) == predict(recorded, suite.cases[0], 1) == kept
     assert predict(recorded, suite.cases[1]).reply == ""
     assert main(["predictions", "import", "p.jsonl", "--store", "other.db"]) == 0
-    assert list(Store(Path("other.db")).entries()) == list(Store(Path(".sqlbench/predictions.db")).entries())
+    assert read_entries(Path("other.db")) == read_entries(Path(".sqlbench/predictions.db"))
 
 
 def test_answers_of_two_models_are_not_mixed(capsys: pytest.CaptureFixture[str]) -> None:

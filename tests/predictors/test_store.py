@@ -21,6 +21,14 @@ def _entry(key: str, reply: str | None = "SELECT 1", suite: str = "shop", case: 
     return Entry(suite, case, 0, key, "openai:m", Prediction(reply), created_at="2026-01-01T00:00:00Z")
 
 
+def read_entries(path: Path) -> list[Entry]:
+    """Return every answer of a store that nobody has open."""
+    store = Store(path)
+    entries = list(store.entries())
+    store.close()
+    return entries
+
+
 def test_an_answer_can_be_read_at_once_and_after_reopening(tmp_path: Path) -> None:
     prediction = Prediction("SELECT '\0ä'", Usage(7, None, 0.25), 12.5, 3, "stop", {"sel": 1})
     store = Store(tmp_path / "s.db")
@@ -28,7 +36,9 @@ def test_an_answer_can_be_read_at_once_and_after_reopening(tmp_path: Path) -> No
     assert store.get("k", "shop", "a", 0) == prediction
     store.close()
     store.close()
-    kept = Store(tmp_path / "s.db").get("k", "shop", "a", 0)
+    again = Store(tmp_path / "s.db")
+    kept = again.get("k", "shop", "a", 0)
+    again.close()
     assert kept == Prediction("SELECT '\0ä'", Usage(7, None, 0.25), 12.5, 0, "stop", {"sel": 1})
 
 
@@ -39,7 +49,7 @@ def test_an_answer_that_two_suites_use_is_exported_for_both(tmp_path: Path) -> N
     store = Store(tmp_path / "s.db")
     assert store.get("k", "bikes", "b", 0) == Prediction("SELECT 1", attempts=0)
     store.close()
-    found = [(entry.suite, entry.case, entry.attempts) for entry in Store(tmp_path / "s.db").entries()]
+    found = [(entry.suite, entry.case, entry.attempts) for entry in read_entries(tmp_path / "s.db")]
     assert found == [("bikes", "b", 1), ("shop", "a", 1)]
 
 
@@ -48,7 +58,7 @@ def test_a_case_exports_its_latest_answer(tmp_path: Path) -> None:
     for key in ("old", "new"):
         store.put(_entry(key, key))
     store.close()
-    assert [entry.prediction.reply for entry in Store(tmp_path / "s.db").entries()] == ["new"]
+    assert [entry.prediction.reply for entry in read_entries(tmp_path / "s.db")] == ["new"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +89,7 @@ def test_a_newer_store_is_refused(tmp_path: Path) -> None:
 
 
 _SCRIPT = """
-import os, sys
+import os, sys, urllib.parse
 from pathlib import Path
 from pytest_sqlbench.prediction import Prediction
 from pytest_sqlbench.predictors.store import Entry, Store
@@ -102,7 +112,7 @@ def test_two_processes_fill_one_store(tmp_path: Path) -> None:
         _run("store = Store(path); fill(store); store.close(); print(store.trouble)", path, name, 300) for name in "pq"
     ]
     assert [process.communicate(timeout=60) for process in both] == [("\n", ""), ("\n", "")]
-    assert len(list(Store(path).entries())) == 600
+    assert len(read_entries(path)) == 600
 
 
 def test_kill_9_leaves_whole_answers_and_a_store_that_opens(tmp_path: Path) -> None:
@@ -135,7 +145,9 @@ def test_a_full_disk_keeps_the_answers_of_this_run_in_memory(tmp_path: Path) -> 
     """
     output, errors = _run(code, tmp_path / "s.db", "p", 300).communicate(timeout=60)
     assert (output, errors) == ("True True\n", "")
-    assert Store(tmp_path / "s.db").trouble == ""
+    store = Store(tmp_path / "s.db")
+    store.close()
+    assert store.trouble == ""
 
 
 @pytest.mark.parametrize("has_file", [True, False])
