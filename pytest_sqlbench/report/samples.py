@@ -13,6 +13,8 @@ SHOWN_CASES = 10
 
 def describe_samples(verdicts: Sequence[Verdict]) -> list[str]:
     """Return the lines; none where every case has one sample."""
+    if not any(verdict.sample for verdict in verdicts):
+        return []
     tallies = tally_cases(verdicts).values()
     scorable = [tally for tally in tallies if tally.is_scorable]
     fewest = min((tally.samples for tally in scorable), default=1)
