@@ -97,13 +97,17 @@ def test_gates_against_a_baseline(
     assert result.ret == code
 
 
+def stop_at_dear(project: Project, statement: str) -> None:
+    """Run a statement in the process that runs the case ``dear``, once it is judged."""
+    hook = "def pytest_runtest_call(item):\n    if 'dear' in item.name:\n        "
+    project.write("conftest.py", f"import os\n\n{hook}{statement}\n")
+
+
 def test_interrupted(project: Project, workers: tuple[str, ...]) -> None:
-    project.write(
-        "stops.py", "def ask(case):\n    if case.id == 'dear':\n        raise KeyboardInterrupt\n    return '1'\n"
-    )
+    stop_at_dear(project, "raise KeyboardInterrupt")
     # a KeyboardInterrupt in a test ends the process that runs it: the one that pytester itself lives in must stay
     result = project.pytester.runpytest_subprocess(
-        *("cases", "--sqlbench-model=python:stops:ask", "--sqlbench-fail-under=0", "--sqlbench-json=run.json", *workers)
+        *("cases", "--sqlbench-model=gold", "--sqlbench-fail-under=0", "--sqlbench-json=run.json", *workers)
     )
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["GATE not evaluated: the run ended early"])
@@ -125,10 +129,8 @@ def test_a_wrong_answer_under_a_gate_does_not_stop_at_x(project: Project, worker
 
 
 def test_a_crash_fails_the_session_though_the_gate_is_met(project: Project) -> None:
-    project.write(
-        "dies.py", "import os\n\ndef ask(case):\n    return case.gold[0] if case.id != 'dear' else os._exit(13)\n"
-    )
-    result = project.run("cases", "--sqlbench-model=python:dies:ask", "--sqlbench-fail-under=80", "-n", "2")
+    stop_at_dear(project, "os._exit(13)")
+    result = project.run("cases", "--sqlbench-model=gold", "--sqlbench-fail-under=80", "-n", "2")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(["GATE met: accuracy 90 % (n=10) *", "GATE met, but 1 case got no verdict"])
 
