@@ -114,6 +114,11 @@ class Prefetch:
         self._answers.close()
         self._store.close()
 
+    @property
+    def progress(self) -> tuple[int, float]:
+        """How many calls are under way, and what all of them have cost so far in US dollars."""
+        return self._answers.in_flight, self._answers.tally.cost_usd
+
     def describe(self) -> list[str]:
         """Say for the summary what the answers of this run came to."""
         return [_describe_calls(self._answers), *self._describe_store()]

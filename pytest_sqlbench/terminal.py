@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_sqlbench.options import read_number
+from pytest_sqlbench.progress import register_progress
 
 if TYPE_CHECKING:
     from pytest_sqlbench.session import SqlbenchSession
@@ -96,3 +97,4 @@ class Terminal:
 def register_terminal(session: SqlbenchSession) -> None:
     """Register the printer."""
     session.config.pluginmanager.register(Terminal(session), "sqlbench-terminal")
+    register_progress(session)

@@ -71,6 +71,11 @@ class Answers:
         """What the calls of this run came to."""
         return self._pool.tally
 
+    @property
+    def in_flight(self) -> int:
+        """How many cases are being asked right now."""
+        return self._pool.in_flight
+
     def bind_suite(self, suite: Suite) -> None:
         """Show a suite to the predictor."""
         bind_suite(self._predictor, suite)

@@ -80,6 +80,12 @@ class Pool:
         """What the calls came to so far."""
         return self._caller.tally
 
+    @property
+    def in_flight(self) -> int:
+        """How many calls are under way."""
+        with self._lock:
+            return sum(worker.since_s is not None for worker in self._workers)
+
     def submit(self, key: str, case: Case, sample: int = 0, *, is_urgent: bool = False) -> Job:
         """Put a case in the queue, or find it there; an urgent one goes before all that are only read ahead."""
         with self._lock:
