@@ -18,6 +18,8 @@ from pytest_sqlbench.verdict import Outcome, Verdict, to_record
 MOST_BYTES = 14_000_000
 """The page is kept below this size by showing fewer rows, then shorter replies; it says so in its head."""
 SHOWN_SLICES = 12
+LOW_PCM_F1 = 0.5
+"""A right case whose clauses have less in common with the gold is noted: its rows may be right by luck."""
 
 Key = tuple[str, str]
 
@@ -131,6 +133,8 @@ def _entry(verdict: Verdict, diagnosis: Diagnosis | None, background: Background
     record["id"] = record.pop("case") + (f"#{verdict.sample}" if verdict.sample else "")
     case = background.cases.get(key)
     entry = {**_DEFAULTS, **_finite(record), "database": name_database(case) if case is not None else ""}
+    if verdict.outcome is Outcome.CORRECT and verdict.scores.get("pcm_f1", 1.0) < LOW_PCM_F1:
+        entry["flags"] = [*entry["flags"], "low_pcm_f1"]
     if diagnosis is not None:
         entry["cause"] = diagnosis.primary.value
         entry["causes"] = [cause.value for cause in diagnosis.causes]

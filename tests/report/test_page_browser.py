@@ -22,7 +22,8 @@ def make_run() -> Run:
     rows = [("pen", 1.5), (ATTACK, None)]
     match = Match(False, Reason.VALUES, missing=(rows[0],), extra=(("pad", float("nan")),), missing_n=1, extra_n=1)
     verdicts = [
-        Verdict("shop", "right", Outcome.CORRECT, score=1.0, question="Which are dear?", gold=gold, sql=gold),
+        Verdict("shop", "right", Outcome.CORRECT, score=1.0, question="Which are dear?", gold=gold, sql=gold,
+                flags=("vacuous",), scores={"pcm_f1": 0.2}),
         Verdict(
             "shop", "value", Outcome.WRONG, score=0.0, reason=Reason.VALUES, question="Which cost more?", gold=gold,
             sql=gold.replace("2", "3"), match=match, gold_result=ResultSet(("name", "price"), rows),
@@ -95,6 +96,8 @@ def test_it_loads_with_all_cases_and_few_rows_in_the_document(page: Any) -> None
         ("search", "<script>", 1),
         ("outcome", "wrong", 2),
         ("outcome", "model_error", 1),
+        ("outcome", "vacuous", 1),
+        ("outcome", "low_pcm_f1", 1),
         ("cause", "filter_value", 1),
         ("cause", "syntax", 1),
         ("tag", "hard", 1),

@@ -115,7 +115,7 @@
     const [outcome, cause, tag, suite, database] = ["outcome", "cause", "tag", "suite", "database"].map((id) => $(id).value);
     shown = cases.filter((item, index) =>
       (!text || haystack[index].includes(text)) &&
-      (!outcome || item.outcome === outcome || item.change === outcome) &&
+      (!outcome || item.outcome === outcome || item.change === outcome || item.flags.includes(outcome)) &&
       (!cause || item.cause === cause || item.reason === cause || (item.causes || []).includes(cause)) &&
       (!tag || item.difficulty === tag || item.tags.includes(tag)) &&
       (!suite || item.suite === suite) &&
@@ -366,7 +366,7 @@
 
   showTiles();
   showCharts();
-  fill("outcome", "any outcome", new Set(cases.flatMap((item) => [item.outcome, item.change])));
+  fill("outcome", "any outcome or note", new Set(cases.flatMap((item) => [item.outcome, item.change, ...item.flags])));
   fill("cause", "any cause", new Set(cases.flatMap((item) => [...(item.causes || []), item.reason])));
   fill("tag", "any tag", new Set(cases.flatMap((item) => [item.difficulty, ...item.tags])));
   fill("suite", "any suite", new Set(cases.map((item) => item.suite)));
