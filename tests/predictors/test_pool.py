@@ -256,16 +256,22 @@ def test_errors_never_show_a_secret(opened: Opened, monkeypatch: pytest.MonkeyPa
 
 def test_batches_are_asked_together(opened: Opened) -> None:
     sizes: list[int] = []
+    all_are_queued = threading.Event()
 
     class Batching(Model):
         batch_size = 8
 
         def predict_batch(self, cases: list[Case]) -> list[Prediction]:
             sizes.append(len(cases))
-            return [Prediction(case.id) for case in cases]
+            return [self.predict(case) for case in cases]
 
-    answers = opened(Batching(lambda case, n: case.id), CallOptions(concurrency=1))
+    def answer(case: Case, n: int) -> str:
+        all_are_queued.wait(30)
+        return case.id
+
+    answers = opened(Batching(answer), CallOptions(concurrency=1))
     answers.read_ahead([(case, 0) for case in CASES])
+    all_are_queued.set()
     assert [answers.predict(case).reply for case in CASES] == [case.id for case in CASES]
     assert max(sizes) == 8
     assert len(sizes) <= 7
