@@ -77,6 +77,7 @@ class Sandbox:
             return answer
 
     def _ask(self, request: tuple[object, ...], timeout_s: float) -> tuple[Any, ...]:
+        self._living()
         self._asked += 1
         start = time.perf_counter()
         try:
@@ -137,7 +138,7 @@ class Sandbox:
             )
         except OSError as error:
             raise EngineError(f"the sandbox of {self._engine} cannot be started: {error}") from error
-        self._process, self._owner, self._asked, self._opened = process, os.getpid(), 1, ()
+        self._process, self._owner, self._asked = process, os.getpid(), 0
         assert process.stdout is not None
         if poll is not None:
             self._poller = poll()
@@ -205,7 +206,7 @@ class Sandbox:
         return status, message, (), [], [], (time.perf_counter() - start) * 1000, (), ()
 
     def _kill(self) -> None:
-        process, self._process = self._process, None
+        process, self._process, self._opened = self._process, None, ()
         if process is None or self._owner != os.getpid():
             return
         process.kill()

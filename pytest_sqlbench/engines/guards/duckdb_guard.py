@@ -116,9 +116,9 @@ class Guard:
         try:
             if self._connection is None:
                 self._connection = self._connect()
-            statement = self._one_select(query)
+            parts = self._one_select(query)
             tables = self._find_tables(query)
-            columns, chunks = self._fetch(statement, time.monotonic() + timeout_s, max_rows, max_bytes)
+            columns, chunks = self._fetch(parts, time.monotonic() + timeout_s, max_rows, max_bytes)
         except _RefusedError as error:
             status, message = error.args
         except (duckdb.Error, RuntimeError) as error:  # the library raises plain RuntimeErrors too
@@ -130,7 +130,8 @@ class Guard:
             return status, " ".join(message.split())[:500], (), [], [], elapsed_ms, (), ()
         return "", "", columns, [], chunks, elapsed_ms, tables, _find_notes(query)
 
-    def _one_select(self, query: str) -> Any:
+    def _one_select(self, query: str) -> list[Any]:
+        """Return the parts of one query: a single SELECT, or what a PIVOT consists of."""
         if "\0" in query:
             raise _RefusedError("syntax", "the query contains a null character")
         try:
@@ -140,20 +141,22 @@ class Guard:
         statements = self._connection.extract_statements(query)
         if not statements:
             raise _RefusedError("no_result_set", "the text holds no statement")
-        if len(statements) > 1:
+        kinds = [statement.type.name for statement in statements]
+        # before 2.0 a PIVOT is a CREATE of a temporary type and a SELECT, both without a text of their own
+        is_pivot = kinds == ["MULTI"] or (kinds == ["CREATE", "SELECT"] and not any(part.query for part in statements))
+        if len(statements) > 1 and not is_pivot:
             raise _RefusedError("denied", "only one statement may be run")
-        kind = statements[0].type.name
-        if kind not in ("SELECT", "MULTI") or (kind == "MULTI" and not _begins_as_query(query)):
-            raise _RefusedError("denied", f"not a query: {kind if kind != 'MULTI' else 'several statements'}")
-        self._check_functions(query, kind)
-        return statements[0]
+        if kinds != ["SELECT"] and not (is_pivot and _begins_as_query(query)):
+            raise _RefusedError("denied", f"not a query: {kinds[0] if not is_pivot else 'several statements'}")
+        self._check_functions(query, is_pivot)
+        return list(statements)
 
-    def _check_functions(self, query: str, kind: str) -> None:
+    def _check_functions(self, query: str, is_pivot: bool) -> None:
         text = query.lower()
         suspects = {name for name in self._forbidden if name in text}
         if not suspects:
             return
-        if kind == "SELECT":
+        if not is_pivot:
             (tree,) = self._connection.execute("SELECT json_serialize_sql($1::VARCHAR)", [query]).fetchone()
             called = {name for name in _function_names(json.loads(tree)) if name in suspects}
         else:  # a PIVOT has no tree
@@ -169,20 +172,21 @@ class Guard:
         return tuple(sorted({name.lower() for name in names} & self._tables))
 
     def _fetch(
-        self, statement: Any, deadline: float, max_rows: int, max_bytes: int
+        self, parts: list[Any], deadline: float, max_rows: int, max_bytes: int
     ) -> tuple[tuple[str, ...], list[bytes]]:
         try:
-            cursor = self._connection.execute(statement)
+            for part in parts:
+                cursor = self._connection.execute(part)
             columns = tuple([item[0] for item in cursor.description or ()])
             kinds = [str(item[1]) for item in cursor.description or ()]
             if any(kind in _TEXTS for kind in kinds):
-                cursor = self._connection.execute(_with_texts(statement.query, kinds))
+                cursor = self._connection.execute(_with_texts(parts[0].query, kinds))
             chunks = _read_chunks(cursor, [_READERS.get(kind, _reader(kind)) for kind in kinds], max_rows, max_bytes)
             if time.monotonic() > deadline:
                 raise _RefusedError("timeout", "the query was too slow")
             return columns, chunks
         finally:
-            if statement.type.name == "MULTI":  # a PIVOT leaves a temporary type behind
+            if parts[0].type.name != "SELECT":  # a PIVOT leaves a temporary type behind
                 self.close()
 
 
@@ -270,10 +274,11 @@ def _read_interval(text: str) -> object:
 
 
 def _read_nanoseconds(text: str) -> object:
-    if len(text) == 29 and not text.endswith("000"):
+    whole, _, fraction = text.partition(".")
+    if fraction[6:].strip("0"):
         return text
     try:
-        return datetime.datetime.fromisoformat(text[:26])
+        return datetime.datetime.fromisoformat(f"{whole}.{fraction[:6]:0<6}")
     except ValueError:
         return text
 
