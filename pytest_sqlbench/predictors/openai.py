@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies
@@ -59,6 +60,8 @@ class OpenAIPredictor:
         Raises:
             CallError: The endpoint gave no answer; says whether another try may help.
         """
+        import httpx  # noqa: F401 - here, where no time limit runs and no other call waits; a replay never needs it
+
         options = self._by_suite.get(case.suite, self._options)
         prompt = self._book.write(case)
         body = self._body(prompt, options)
@@ -133,10 +136,8 @@ def open_predictor(rest: str, options: ModelOptions) -> OpenAIPredictor:
     """
     if not rest:
         raise UsageError("model 'openai:' names no model. Write 'openai:MODEL', as the endpoint calls it.")
-    try:
-        import httpx  # noqa: F401 - only whether it is there
-    except ImportError as error:
-        raise UsageError("model 'openai:…' needs httpx: pip install 'pytest-sqlbench[openai]'") from error
+    if find_spec("httpx") is None:
+        raise UsageError("model 'openai:…' needs httpx: pip install 'pytest-sqlbench[openai]'")
     if options.api not in APIS:
         raise UsageError(f"api is {options.api!r}. Allowed: {', '.join(APIS)}.")
     _check_url(_base_url(options))

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import sqlite_utils
-
 from pytest_sqlbench.errors import UsageError
 from pytest_sqlbench.prediction import Prediction, Usage
 
@@ -220,6 +218,8 @@ def _create(connection: sqlite3.Connection) -> None:
         return
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return  # somebody else's database: seen by its columns, and left alone
+    import sqlite_utils  # only here: it takes longer to import than a replayed run to judge
+
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         store = sqlite_utils.Database(connection, execute_plugins=False)
