@@ -219,6 +219,8 @@ _AS_IT_IS = frozenset({bool, int, float, type(None)})
 
 def _plain(value: Any) -> Any:
     kind = type(value)
+    if kind is int and value < -(2**31):
+        return str(value)  # execnet, which carries reports between processes, cannot write it as a number
     if kind in _AS_IT_IS or (kind is str and len(value) <= SHOWN_TEXT):
         return value
     if kind is tuple or kind is list:

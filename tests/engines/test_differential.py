@@ -52,7 +52,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, postgres_url: str, mariadb
             fill_server(database, place)
             with psycopg.connect(place, autocommit=True) as inside:
                 inside.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO judge")
-            cursor.execute(f"CREATE DATABASE {suite.name}")
+            cursor.execute(f"CREATE DATABASE {suite.name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
             fill_server(database, mariadb_url + suite.name)
             cursor.execute(f"GRANT SELECT ON {suite.name}.* TO judge@'%'")
             places.append(f"{suite.name}={place.replace('postgres@', 'judge@')}")

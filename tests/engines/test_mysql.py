@@ -22,6 +22,8 @@ from tests.shared_data import shared
 pytest.importorskip("pymysql")
 
 BOATS = """
+DROP DATABASE IF EXISTS boats;
+DROP USER IF EXISTS reader@'%';
 CREATE DATABASE boats;
 CREATE TABLE boats.boat(id int PRIMARY KEY, name text NOT NULL, port text, length_m numeric(5,2));
 CREATE VIEW boats.long_boat AS SELECT name FROM boats.boat WHERE length_m > 10;
