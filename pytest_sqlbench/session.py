@@ -60,7 +60,6 @@ class SqlbenchSession:
         self.settings = read_settings(config)
         with usage_errors():
             self.places = read_places(read_option(config, "sqlbench_database") or ())
-        self._cache_dir: Path | None = None
         self._judges: dict[str, Judge] = {}
         self._predictor: Predictor | None = None
         self._fresh: dict[str, Tally] = {}
