@@ -150,7 +150,10 @@ def tally_cases(verdicts: Iterable[Verdict]) -> dict[Key, Tally]:
     groups: defaultdict[Key, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         groups[verdict.suite, verdict.case].append(verdict)
-    return {key: Tally(tuple(sorted(group, key=lambda one: one.sample))) for key, group in groups.items()}
+    return {
+        key: Tally(tuple(group) if len(group) == 1 else tuple(sorted(group, key=lambda one: one.sample)))
+        for key, group in groups.items()
+    }
 
 
 def accuracy(verdicts: Iterable[Verdict]) -> Score:

@@ -30,7 +30,7 @@ from pytest_sqlbench.run import Tally
 from pytest_sqlbench.selection import Selection, read_selection
 from pytest_sqlbench.settings import Settings
 from pytest_sqlbench.suites.registry import load_suite
-from pytest_sqlbench.verdict import Outcome, Reason, Verdict, from_record, to_record
+from pytest_sqlbench.verdict import Outcome, Reason, Verdict, amend, from_record, to_record
 
 VERDICTS = pytest.StashKey[Tally]()
 """On an item: what was said of its case, a verdict for each sample."""
@@ -167,7 +167,7 @@ class SqlbenchSession:
                 verdict = self._place(_trouble(case, Outcome.MODEL_ERROR, Reason.NO_ANSWER, str(error)), case, suite)
             else:
                 verdict = self.judge(case, prediction, suite)
-            verdicts.append(replace(verdict, sample=sample) if sample else verdict)
+            verdicts.append(amend(verdict, sample=sample) if sample else verdict)
         return Tally(tuple(verdicts))
 
     def judge(self, case: Case, prediction: Prediction, suite: Suite) -> Verdict:
@@ -192,7 +192,7 @@ class SqlbenchSession:
         place = self._places.get(suite.path)
         if place is None:
             place = self._places[suite.path] = Path(os.path.relpath(suite.path, self.config.rootpath)).as_posix()
-        return replace(
+        return amend(
             verdict,
             tags=tuple(dict.fromkeys((*suite.tags, *case.tags))),
             difficulty=case.difficulty,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,14 +28,15 @@ class Terminal:
 
         pytest keeps them all, and looks through all of them once for every failure that it shows.
         """
-        if report.when == "call" or not report.passed or report.sections or "::" not in report.nodeid:
+        if report.when == "call" or report.outcome != "passed":
             return
-        if not report.nodeid.partition("::")[0].endswith((".yaml", ".yml")):
+        kept = self._stats.get("")
+        if not kept or kept[-1] is not report or report.sections:
             return
-        kept = self._stats().get("")
-        if kept and kept[-1] is report:
+        if report.nodeid.partition("::")[0].endswith((".yaml", ".yml")):
             kept.pop()
 
+    @cached_property
     def _stats(self) -> dict[str, list[Any]]:
         reporter = self._session.config.pluginmanager.get_plugin("terminalreporter")
         return getattr(reporter, "stats", None) or {}
@@ -43,7 +45,7 @@ class Terminal:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
         """Hide all but the first failures while pytest prints them, then print the summary."""
         hidden: dict[str, list[Any]] = {}
-        stats = self._stats()
+        stats = self._stats
         for category in ("failed", "error"):
             ours = [report for report in stats.get(category, ()) if hasattr(report, "sqlbench")]
             if len(ours) > self._shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
+from operator import attrgetter
 from typing import Any
 
 from pytest_sqlbench.case import NOTHING
@@ -171,8 +172,28 @@ class Verdict:
         return self.outcome in TROUBLE
 
 
+_NAMES = tuple(item.name for item in fields(Verdict))
+_PLACES = {name: place for place, name in enumerate(_NAMES)}
+_VALUES = attrgetter(*_NAMES)
+
+
+def amend(verdict: Verdict, **changes: Any) -> Verdict:
+    """Return a verdict with some fields changed: `dataclasses.replace` at a third of its cost, four times a case.
+
+    Raises:
+        KeyError: A verdict has no such field.
+    """
+    values = list(_VALUES(verdict))
+    for name, value in changes.items():
+        values[_PLACES[name]] = value
+    return Verdict(*values)
+
+
 _RESULT_FIELDS = ("match", "gold_result", "predicted_result")
-_PLAIN_FIELDS = tuple((item.name, item.default) for item in fields(Verdict) if item.name not in _RESULT_FIELDS)
+_PLAIN_FIELDS = [(item.name, item.default) for item in fields(Verdict) if item.name not in _RESULT_FIELDS]
+_PLAIN_NAMES = tuple(name for name, _ in _PLAIN_FIELDS)
+_DEFAULTS = tuple(default for _, default in _PLAIN_FIELDS)
+_PLAIN_VALUES = attrgetter(*_PLAIN_NAMES)
 
 
 def to_record(verdict: Verdict) -> dict[str, Any]:
@@ -181,11 +202,11 @@ def to_record(verdict: Verdict) -> dict[str, Any]:
     Only str, int, float, bool, None, list and dict with str keys come out, so that it crosses process borders.
     """
     record: dict[str, Any] = {}
-    for name, default in _PLAIN_FIELDS:
-        value = getattr(verdict, name)
+    for name, value, default in zip(_PLAIN_NAMES, _PLAIN_VALUES(verdict), _DEFAULTS, strict=True):
         # identity first, and no comparison of mappings: this runs for every field of every case
         if value is not default and (value if default is NOTHING else value != default):
-            record[name] = _plain(value)
+            kind = type(value)
+            record[name] = value if kind is float or (kind is str and len(value) <= SHOWN_TEXT) else _plain(value)
     if verdict.match is not None and not verdict.match.is_match:
         record["match"] = {
             "missing": [_plain(row) for row in verdict.match.missing],

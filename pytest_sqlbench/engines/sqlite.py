@@ -34,6 +34,8 @@ class SqliteEngine:
         self._file = self._path
         self._keeps_log = False
         self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._is_seen = False
+        """True if a gold looked at the file and no prediction has run since: the two share one look."""
         self._gold: Guard | None = None
         self._tried: Guard | None = None
         self.allowance = Allowance(settings.limits.rows)
@@ -48,6 +50,7 @@ class SqliteEngine:
     def run_gold(self, query: str) -> ResultSet | QueryFailure:
         """Run a query of the suite on its own guarded connection in this process."""
         self._refresh()
+        self._is_seen = True
         if self._gold is None:
             self._gold = self._open(is_gold=True)
         limits = self._settings.limits
@@ -66,7 +69,9 @@ class SqliteEngine:
         max_rows = self.allowance.rows()
         if len(query) > SQL_LENGTH:
             return QueryFailure(Status.ERROR, f"the query is longer than {SQL_LENGTH:,} characters")
-        self._refresh()
+        if not self._is_seen:
+            self._refresh()
+        self._is_seen = False
         limits = self._settings.limits
         allowed = (limits.timeout_s, max_rows, limits.result_bytes)
         if self._settings.runs_in_process:

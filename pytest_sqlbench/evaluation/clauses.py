@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from pytest_sqlbench.scoring.pcm.score import PcmScore, query_components, score_
 from pytest_sqlbench.scoring.pcm.unreadable import Unreadable
 from pytest_sqlbench.scoring.trees import tree_components
 from pytest_sqlbench.settings import Settings
-from pytest_sqlbench.verdict import Outcome, Reason, Verdict
+from pytest_sqlbench.verdict import Outcome, Reason, Verdict, amend
 
 Reader = Callable[[str], Components]
 
@@ -78,10 +78,10 @@ class ClauseJudge:
             except Unreadable as error:
                 trouble = f"the metric's parser cannot read the gold query: {error}"
         if not golds:
-            return replace(verdict, outcome=Outcome.UNSCORABLE, score=None, detail=trouble)
+            return amend(verdict, outcome=Outcome.UNSCORABLE, score=None, detail=trouble)
         predicted, verdict = self._read(case, prediction, read, verdict)
         if predicted is None:
-            return replace(verdict, scores=self._zeros(golds[0][1]), flags=(INVALID,))
+            return amend(verdict, scores=self._zeros(golds[0][1]), flags=(INVALID,))
         return self._decide(case, verdict, golds, predicted)
 
     def close(self) -> None:
@@ -107,13 +107,13 @@ class ClauseJudge:
         """Read the reply as it came, as the official evaluator does; else what is picked out of it."""
         reply = prediction.reply
         if reply is None:
-            return None, replace(verdict, reason=Reason.MISSING_PREDICTION, detail="no prediction for this case")
+            return None, amend(verdict, reason=Reason.MISSING_PREDICTION, detail="no prediction for this case")
         try:
-            return read(reply), replace(verdict, sql=reply)
+            return read(reply), amend(verdict, sql=reply)
         except Unreadable as error:
             message = str(error)
         found = extract_query(reply, case.dialect, self._level)
-        verdict = replace(
+        verdict = amend(
             verdict,
             sql=found.sql,
             reply=reply if reply != found.sql else None,
@@ -124,7 +124,7 @@ class ClauseJudge:
                 return read(found.sql), verdict
             except Unreadable as error:
                 message = str(error)
-        return None, replace(verdict, reason=_reason(prediction, found), detail=message)
+        return None, amend(verdict, reason=_reason(prediction, found), detail=message)
 
     def _decide(
         self, case: Case, verdict: Verdict, golds: list[tuple[str, Components]], predicted: Components
@@ -136,11 +136,11 @@ class ClauseJudge:
         score = best.figures()[self._figure]
         figures = {f"{name}{self._suffix}": value for name, value in best.figures().items()}
         figures |= {f"f1_{name}": value for name, value in best.score.components.items()}
-        verdict = replace(verdict, score=score, scores=figures, gold=best.gold)
+        verdict = amend(verdict, score=score, scores=figures, gold=best.gold)
         threshold = self._suite.threshold if case.threshold is None else case.threshold
         if score >= threshold:
-            return replace(verdict, outcome=Outcome.CORRECT)
-        return replace(
+            return amend(verdict, outcome=Outcome.CORRECT)
+        return amend(
             verdict,
             reason=Reason.BELOW_THRESHOLD,
             detail=f"{self._suite.metric} {score:.3f} is below {threshold:g}{_worst(best.score)}",

@@ -19,7 +19,7 @@ from pytest_sqlbench.result import Engine, QueryFailure, ResultSet, Status
 from pytest_sqlbench.scoring.compare import compare
 from pytest_sqlbench.scoring.extract import Extraction, extract_query
 from pytest_sqlbench.settings import Settings
-from pytest_sqlbench.verdict import SHOWN_ROWS, Match, Outcome, Reason, Verdict
+from pytest_sqlbench.verdict import SHOWN_ROWS, Match, Outcome, Reason, Verdict, amend
 
 REASONS: dict[Status, Reason] = {
     Status.SYNTAX: Reason.SYNTAX,
@@ -79,7 +79,7 @@ class ExecutionJudge:
             return _fault_gold(verdict, golds)
         picked, verdict = pick_statement(prediction, case.dialect, self._settings, verdict)
         if picked is None:
-            return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, None, self._settings.also)})
+            return amend(verdict, scores={**verdict.scores, **score_otherwise(desk, None, self._settings.also)})
         sql, verdict = write_statement(picked, case, self._suite, verdict)
         predicted = desk.run_prediction(sql, policy, golds)
         verdict = _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
@@ -87,7 +87,7 @@ class ExecutionJudge:
             verdict = self._luck.look_again(verdict, case, sql, policy)
         if not self._settings.also:
             return verdict
-        return replace(verdict, scores={**verdict.scores, **score_otherwise(desk, sql, self._settings.also)})
+        return amend(verdict, scores={**verdict.scores, **score_otherwise(desk, sql, self._settings.also)})
 
     def close(self) -> None:
         """Close the engines."""
@@ -112,7 +112,7 @@ class ExecutionJudge:
 
 def _fault_gold(verdict: Verdict, failure: QueryFailure) -> Verdict:
     reason = Reason.GOLD_TIMEOUT if failure.status is Status.TIMEOUT else Reason.GOLD_FAILED
-    return replace(
+    return amend(
         verdict,
         outcome=Outcome.GOLD_ERROR,
         score=None,
@@ -138,18 +138,18 @@ def pick_statement(
         known.update(tokens=sum(counts) if counts else None, cost_usd=usage.cost_usd)
     if prediction.reply is None:
         known.update(reason=Reason.MISSING_PREDICTION, detail="there is no prediction for this case")
-        return None, replace(verdict, **known)
+        return None, amend(verdict, **known)
     found = extract_query(prediction.reply, dialect, settings.extraction)
     known.update(sql=found.sql, extraction=found.steps)
     if prediction.reply != found.sql:
         known["reply"] = prediction.reply
     if prediction.finish_reason == "length":
         known.update(reason=Reason.TRUNCATED_REPLY, detail="the reply was cut at the model's token limit")
-        return None, replace(verdict, **known)
+        return None, amend(verdict, **known)
     if found.trouble is not None or found.sql is None:
         known.update(reason=found.trouble or Reason.NO_SQL, detail=_explain_trouble(found))
-        return None, replace(verdict, **known)
-    return found.sql, replace(verdict, **known)
+        return None, amend(verdict, **known)
+    return found.sql, amend(verdict, **known)
 
 
 def _explain_trouble(found: Extraction) -> str:
@@ -162,7 +162,7 @@ def _decide(
     verdict: Verdict, golds: list[Gold], predicted: ResultSet | QueryFailure, policy: Policy, keeps: bool
 ) -> Verdict:
     if isinstance(predicted, QueryFailure):
-        return replace(
+        return amend(
             verdict,
             reason=REASONS[predicted.status],
             detail=predicted.message,
@@ -182,7 +182,7 @@ def _decide(
     gold, match = best
     flags = (*match.flags, *_suspicions(gold.result, predicted))
     if match.is_match:
-        return replace(
+        return amend(
             verdict,
             outcome=Outcome.CORRECT,
             score=1.0,
@@ -192,7 +192,7 @@ def _decide(
             gold_result=gold.result if keeps else None,
             predicted_result=predicted if keeps else None,
         )
-    return replace(
+    return amend(
         verdict,
         reason=match.reason,
         detail=match.detail,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from pytest_sqlbench.result import Engine, QueryFailure, ResultSet
 from pytest_sqlbench.scoring.compare import compare
 from pytest_sqlbench.scoring.witness.tables import Reference
 from pytest_sqlbench.settings import Settings
-from pytest_sqlbench.verdict import Outcome, Reason, Verdict
+from pytest_sqlbench.verdict import Outcome, Reason, Verdict, amend
 
 LUCK = "passed_by_luck"
 """The flag of a right verdict that a generated database exposes, and the name of its score."""
@@ -75,16 +74,16 @@ class LuckJudge:
         where = f"on {Path(path).name}: "
         if isinstance(golds, QueryFailure):
             detail = f"{where}the gold query fails: {golds.message}"
-            return replace(verdict, outcome=Outcome.GOLD_ERROR, score=None, reason=Reason.GOLD_FAILED, detail=detail)
+            return amend(verdict, outcome=Outcome.GOLD_ERROR, score=None, reason=Reason.GOLD_FAILED, detail=detail)
         predicted = desk.run_prediction(sql, policy, golds)
         if isinstance(predicted, QueryFailure):
             detail = f"{where}{predicted.message}"
-            return replace(verdict, outcome=Outcome.WRONG, score=0.0, reason=Reason.OTHER_INSTANCE, detail=detail)
+            return amend(verdict, outcome=Outcome.WRONG, score=0.0, reason=Reason.OTHER_INSTANCE, detail=detail)
         matches = [compare(gold.result, predicted, policy, order=gold.order) for gold in golds]
         if any(match.is_match for match in matches):
             return verdict
         detail = f"{where}{matches[0].detail}"
-        return replace(
+        return amend(
             verdict,
             outcome=Outcome.WRONG,
             score=0.0,
@@ -120,7 +119,7 @@ def with_trial(verdict: Verdict, trial: Trial, seed: int) -> Verdict:
     if trial.witness is not None:
         flags = (*flags, LUCK)
         facts["witness"].update(describe_witness(trial.witness))
-    return replace(verdict, flags=flags, scores=scores, facts=facts)
+    return amend(verdict, flags=flags, scores=scores, facts=facts)
 
 
 def describe_witness(witness: Witness) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.scoring.sqltext import translate
-from pytest_sqlbench.verdict import Verdict
+from pytest_sqlbench.verdict import Verdict, amend
 
 
 def write_statement(sql: str, case: Case, suite: Suite, verdict: Verdict) -> tuple[str, Verdict]:
@@ -20,6 +18,6 @@ def write_statement(sql: str, case: Case, suite: Suite, verdict: Verdict) -> tup
         return sql, verdict
     written = translate(sql, source, case.dialect)
     if written is None:
-        return sql, replace(verdict, extraction=(*verdict.extraction, f"not translated from {source}"))
+        return sql, amend(verdict, extraction=(*verdict.extraction, f"not translated from {source}"))
     steps = (*verdict.extraction, f"translated from {source}")
-    return written, replace(verdict, extraction=steps, facts={**verdict.facts, "ran": written})
+    return written, amend(verdict, extraction=steps, facts={**verdict.facts, "ran": written})

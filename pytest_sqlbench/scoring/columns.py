@@ -58,7 +58,7 @@ def make_table(
     if kind == "set":
         gold, predicted = list(dict.fromkeys(gold)), list(dict.fromkeys(predicted))
     gold_columns, predicted_columns = list(zip(*gold)), list(zip(*predicted))  # noqa: B905 -- equal by construction
-    if not tolerance.is_zero:
+    if not tolerance.is_zero and any(float in set(map(type, column)) for column in gold_columns + predicted_columns):
         cells = {cell for column in gold_columns + predicted_columns for cell in column if type(cell) in _NUMBERS}
         if any(map(is_fraction, cells)) and (leaders := cluster_numbers(cells, tolerance)):
             gold_columns = [_snap(column, leaders) for column in gold_columns]

@@ -9,12 +9,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_sqlbench.scoring.sqltext import parse
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+KEPT = 512
+"""Queries whose facts are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,12 @@ class Facts:
     """Every column that is named, without its table."""
 
 
+@lru_cache(maxsize=KEPT)
 def describe_query(sql: str, dialect: str = "sqlite") -> Facts | None:
-    """Return the facts of a query; None where its text is too big, no statement, or no grammar's."""
+    """Return the facts of a query; None where its text is too big, no statement, or no grammar's.
+
+    The facts of the last queries are kept, for a gold is read once for every sample: they are not to be changed.
+    """
     tree = parse(sql, dialect)
     if tree is None:
         return None
@@ -77,29 +86,32 @@ class _Reader:
         from sqlglot import exp
 
         self._exp = exp
-        self._tree = tree
+        self._nodes = list(tree.walk())
         self._facts = Facts()
-        self._ctes = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
+        self._ctes = {cte.alias_or_name.lower() for cte in self._all(exp.CTE)}
         self._aliases: dict[str, str] = {}
         self._has_bare_joins = any(
-            not join.args.get("on") and not join.args.get("using") for join in tree.find_all(exp.Join)
+            not join.args.get("on") and not join.args.get("using") for join in self._all(exp.Join)
         )
         seen: Counter[str] = Counter()
-        for table in tree.find_all(exp.Table):
+        for table in self._all(exp.Table):
             name, alias = table.name.lower(), table.alias_or_name.lower()
             if alias not in self._aliases:
                 seen[name] += 1
                 # the second of a table that is joined to itself is another one
                 self._aliases[alias] = name if seen[name] == 1 else f"{name}_{seen[name]}"
 
+    def _all(self, kind: type) -> list[Any]:
+        return [node for node in self._nodes if isinstance(node, kind)]
+
     def read(self) -> Facts:
         exp, facts = self._exp, self._facts
-        for table in self._tree.find_all(exp.Table):
+        for table in self._all(exp.Table):
             if table.name.lower() not in self._ctes:
                 facts.tables[table.name.lower()] += 1
-        for node in self._tree.walk():
+        for node in self._nodes:
             self._visit(node)
-        facts.columns = frozenset(column.name.lower() for column in self._tree.find_all(exp.Column))
+        facts.columns = frozenset(column.name.lower() for column in self._all(exp.Column))
         facts.order = tuple(self._ordered())
         return facts
 
@@ -238,7 +250,9 @@ class _Reader:
 
         if isinstance(node, exp.Column):
             return self._column(node)
-        return _lower(str(node.copy().transform(change).sql()))
+        if isinstance(node, exp.Literal):
+            return f"'{node.this.replace(chr(39), chr(39) * 2)}'" if node.is_string else str(node.this).lower()
+        return _lower(str(node.transform(change).sql(copy=False)))
 
     def _column(self, column: Any) -> str:
         name = column.name.lower() or "*"
@@ -302,7 +316,7 @@ class _Reader:
 
     def _ordered(self) -> Iterator[str]:
         exp = self._exp
-        for order in self._tree.find_all(exp.Order):
+        for order in self._all(exp.Order):
             for key in order.expressions:
                 if isinstance(key, exp.Ordered):
                     yield self._say(key.this) + (" desc" if key.args.get("desc") else "")

@@ -104,7 +104,7 @@ def matches_defog(gold: ResultSet, predicted: ResultSet, policy: Policy, order: 
     if len(gold.columns) > len(predicted.columns):
         return False
     tolerance = Tolerance(1e-5, 1e-8)
-    keys = key_rows([_filled(row) for row in gold.rows], [_filled(row) for row in predicted.rows], is_typed=False)
+    keys = key_rows(_filled(gold.rows), _filled(predicted.rows), is_typed=False)
     gold_rows, predicted_rows = list(dict.fromkeys(keys[0])), list(dict.fromkeys(keys[1]))
     found = assign_by_content(
         make_table(gold_rows, predicted_rows, (gold.columns, predicted.columns), tolerance, "set")
@@ -115,8 +115,10 @@ def matches_defog(gold: ResultSet, predicted: ResultSet, policy: Policy, order: 
     return set_residue(gold_rows, projected, tolerance).is_empty
 
 
-def _filled(row: Row) -> Row:
-    return tuple([-99999 if cell is None else cell for cell in row])
+def _filled(rows: Sequence[Row]) -> Sequence[Row]:
+    if not any(None in row for row in rows):
+        return rows
+    return [tuple([-99999 if cell is None else cell for cell in row]) for row in rows]
 
 
 def _equals_stretched(gold: ResultSet, predicted: ResultSet) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from itertools import chain
 from math import inf, isfinite
 from typing import Any
 from uuid import UUID
@@ -137,7 +138,7 @@ def typed_key(cell: object) -> Key:
 
 def kinds_of(rows: Iterable[Row]) -> frozenset[type]:
     """Return the types that occur among the cells."""
-    return frozenset({type(cell) for row in rows for cell in row})
+    return frozenset(map(type, chain.from_iterable(rows)))
 
 
 def key_rows(gold: Sequence[Row], predicted: Sequence[Row], is_typed: bool) -> tuple[list[KeyRow], list[KeyRow]]:
