@@ -37,6 +37,9 @@ REASONS: dict[Status, Reason] = {
 }
 """How a query failed to why its case is wrong."""
 
+Draft = dict[str, Any]
+"""Fields of a `Verdict` that is still being found out; making one for every step would cost more than comparing."""
+
 
 class ExecutionJudge:
     """Judges the cases of one suite by the rows that their queries return. Engines open at first use."""
@@ -61,30 +64,29 @@ class ExecutionJudge:
         golds = desk.run_golds(policy)
         if ORIGIN in case.facts and not isinstance(golds, QueryFailure):
             golds = check_transpiled(case, golds, policy, self._open) or golds
-        verdict = Verdict(
-            suite=case.suite,
-            case=case.id,
-            outcome=Outcome.WRONG,
-            score=0.0,
-            policy=policy.name,
-            question=case.question,
-            gold=case.gold[0],
-            tags=case.tags,
-            difficulty=case.difficulty,
-            gold_ms=golds.elapsed_ms
-            if isinstance(golds, QueryFailure)
-            else sum(gold.result.elapsed_ms for gold in golds),
-        )
+        draft: Draft = {
+            "suite": case.suite,
+            "case": case.id,
+            "outcome": Outcome.WRONG,
+            "score": 0.0,
+            "policy": policy.name,
+            "question": case.question,
+            "gold": case.gold[0],
+        }
         if isinstance(golds, QueryFailure):
-            return _fault_gold(verdict, golds)
-        picked, verdict = pick_statement(prediction, case.dialect, self._settings, verdict)
+            return _fault_gold(draft, golds)
+        draft["gold_ms"] = sum([gold.result.elapsed_ms for gold in golds])
+        picked = pick_statement(prediction, case.dialect, self._settings, draft)
         if picked is None:
-            return amend(verdict, scores={**verdict.scores, **score_otherwise(desk, None, self._settings.also)})
-        sql, verdict = write_statement(picked, case, self._suite, verdict)
+            return self._with_other_readings(Verdict(**draft), desk, None)
+        sql = write_statement(picked, case, self._suite, draft)
         predicted = desk.run_prediction(sql, policy, golds)
-        verdict = _decide(verdict, golds, predicted, policy, self._settings.keeps_results)
+        verdict = _decide(draft, golds, predicted, policy, self._settings.keeps_results)
         if verdict.outcome is Outcome.CORRECT and self._luck.has_work:
             verdict = self._luck.look_again(verdict, case, sql, policy)
+        return self._with_other_readings(verdict, desk, sql)
+
+    def _with_other_readings(self, verdict: Verdict, desk: Desk, sql: str | None) -> Verdict:
         if not self._settings.also:
             return verdict
         return amend(verdict, scores={**verdict.scores, **score_otherwise(desk, sql, self._settings.also)})
@@ -110,46 +112,44 @@ class ExecutionJudge:
         return opened
 
 
-def _fault_gold(verdict: Verdict, failure: QueryFailure) -> Verdict:
-    reason = Reason.GOLD_TIMEOUT if failure.status is Status.TIMEOUT else Reason.GOLD_FAILED
-    return amend(
-        verdict,
+def _fault_gold(draft: Draft, failure: QueryFailure) -> Verdict:
+    draft.update(
         outcome=Outcome.GOLD_ERROR,
         score=None,
-        reason=reason,
+        reason=Reason.GOLD_TIMEOUT if failure.status is Status.TIMEOUT else Reason.GOLD_FAILED,
         detail=f"the gold query fails: {failure.message}",
+        gold_ms=failure.elapsed_ms,
         gold_result=failure,
     )
+    return Verdict(**draft)
 
 
-def pick_statement(
-    prediction: Prediction, dialect: str, settings: Settings, verdict: Verdict
-) -> tuple[str | None, Verdict]:
-    """Pick the statement out of a prediction.
+def pick_statement(prediction: Prediction, dialect: str, settings: Settings, draft: Draft) -> str | None:
+    """Pick the statement out of a prediction, and add to the draft what is known of the reply.
 
     Returns:
-        The statement, and the verdict with what is known of the reply; None if there is none, and then the
-        verdict is wrong with its reason.
+        The statement; None if there is none, and then the draft has the reason.
     """
-    known: dict[str, Any] = {"model_ms": prediction.latency_ms}
+    draft["model_ms"] = prediction.latency_ms
     usage = prediction.usage
     if usage is not None:
         counts = [count for count in (usage.prompt_tokens, usage.completion_tokens) if count is not None]
-        known.update(tokens=sum(counts) if counts else None, cost_usd=usage.cost_usd)
+        draft.update(tokens=sum(counts) if counts else None, cost_usd=usage.cost_usd)
     if prediction.reply is None:
-        known.update(reason=Reason.MISSING_PREDICTION, detail="there is no prediction for this case")
-        return None, amend(verdict, **known)
+        draft.update(reason=Reason.MISSING_PREDICTION, detail="there is no prediction for this case")
+        return None
     found = extract_query(prediction.reply, dialect, settings.extraction)
-    known.update(sql=found.sql, extraction=found.steps)
+    draft["sql"] = found.sql
+    draft["extraction"] = found.steps
     if prediction.reply != found.sql:
-        known["reply"] = prediction.reply
+        draft["reply"] = prediction.reply
     if prediction.finish_reason == "length":
-        known.update(reason=Reason.TRUNCATED_REPLY, detail="the reply was cut at the model's token limit")
-        return None, amend(verdict, **known)
+        draft.update(reason=Reason.TRUNCATED_REPLY, detail="the reply was cut at the model's token limit")
+        return None
     if found.trouble is not None or found.sql is None:
-        known.update(reason=found.trouble or Reason.NO_SQL, detail=_explain_trouble(found))
-        return None, amend(verdict, **known)
-    return found.sql, amend(verdict, **known)
+        draft.update(reason=found.trouble or Reason.NO_SQL, detail=_explain_trouble(found))
+        return None
+    return found.sql
 
 
 def _explain_trouble(found: Extraction) -> str:
@@ -159,18 +159,18 @@ def _explain_trouble(found: Extraction) -> str:
 
 
 def _decide(
-    verdict: Verdict, golds: list[Gold], predicted: ResultSet | QueryFailure, policy: Policy, keeps: bool
+    draft: Draft, golds: list[Gold], predicted: ResultSet | QueryFailure, policy: Policy, keeps: bool
 ) -> Verdict:
+    draft["predicted_ms"] = predicted.elapsed_ms
     if isinstance(predicted, QueryFailure):
-        return amend(
-            verdict,
+        draft.update(
             reason=REASONS[predicted.status],
             detail=predicted.message,
             flags=("terminated",) if predicted.message.endswith(TERMINATED) else (),
-            predicted_ms=predicted.elapsed_ms,
             gold_result=_head(golds[0].result, keeps),
             predicted_result=predicted,
         )
+        return Verdict(**draft)
     best: tuple[Gold, Match] | None = None
     for gold in golds:
         match = compare(gold.result, predicted, policy, order=gold.order)
@@ -180,30 +180,23 @@ def _decide(
             break
     assert best is not None  # a case has at least one gold
     gold, match = best
-    flags = (*match.flags, *_suspicions(gold.result, predicted))
+    draft["gold"] = gold.query
+    draft["flags"] = (*match.flags, *_suspicions(gold.result, predicted))
     if match.is_match:
-        return amend(
-            verdict,
-            outcome=Outcome.CORRECT,
-            score=1.0,
-            gold=gold.query,
-            flags=flags,
-            predicted_ms=predicted.elapsed_ms,
-            gold_result=gold.result if keeps else None,
-            predicted_result=predicted if keeps else None,
+        draft["outcome"] = Outcome.CORRECT
+        draft["score"] = 1.0
+        if keeps:
+            draft.update(gold_result=gold.result, predicted_result=predicted)
+    else:
+        draft.update(
+            reason=match.reason,
+            detail=match.detail,
+            near=match.near,
+            match=match,
+            gold_result=_head(gold.result, keeps),
+            predicted_result=_head(predicted, keeps),
         )
-    return amend(
-        verdict,
-        reason=match.reason,
-        detail=match.detail,
-        near=match.near,
-        gold=gold.query,
-        flags=flags,
-        match=match,
-        gold_result=_head(gold.result, keeps),
-        predicted_result=_head(predicted, keeps),
-        predicted_ms=predicted.elapsed_ms,
-    )
+    return Verdict(**draft)
 
 
 def _head(result: ResultSet, keeps: bool) -> ResultSet:
