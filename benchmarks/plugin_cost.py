@@ -42,7 +42,7 @@ def pytest_collect_file(file_path, parent):
         return Lines.from_parent(parent, path=file_path)
 """
 
-QUIET = ["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:anyio"]
+QUIET = ["-q", "-p", "no:hypothesispytest", "-p", "no:anyio"]
 
 
 def write_suite(folder: Path, n: int) -> None:
@@ -65,8 +65,9 @@ def write_suite(folder: Path, n: int) -> None:
 def measure(folder: Path, arguments: list[str]) -> tuple[float, float]:
     """Run pytest; return its CPU seconds and its peak memory in megabytes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", *QUIET, *arguments], cwd=folder, stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "pytest", *QUIET, *arguments], cwd=folder, stdout=subprocess.DEVNULL, env=environment
     )
     _, _, usage = os.wait4(process.pid, 0)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
