@@ -79,6 +79,8 @@ class Case:
     """None: the suite's."""
     line: int = 0
     """1-based line in the file it came from; 0 where unknown."""
+    file: str = ""
+    """The data file that it came from, an absolute path; empty: the manifest."""
     facts: Mapping[str, Any] = NOTHING
     """What only one format knows, such as a logical form."""
 

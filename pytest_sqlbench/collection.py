@@ -84,16 +84,18 @@ class SqlbenchItem(pytest.Item):
         self.case = case
         self.suite = suite
         self.bench = bench
+        self._line = 0 if case.file else max(case.line - 1, 0)
+        """In the manifest, from 0."""
 
     @property
     def location(self) -> tuple[str, int | None, str]:
         """Where the case stands: cheaper than pytest's own, which looks at the file system for every item."""
         assert self.parent is not None  # every item has its file
-        return self.parent.nodeid, (self.case.line or 1) - 1, self.name
+        return self.parent.nodeid, self._line, self.name
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return file, line and name."""
-        return self.path, (self.case.line or 1) - 1, self.name
+        return self.path, self._line, self.name
 
     def setup(self) -> None:
         """Ask the model and judge its answer; raise `BenchTrouble` if that cannot be done."""

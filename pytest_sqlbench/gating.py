@@ -20,7 +20,9 @@ from pytest_sqlbench.run import Fingerprint, Run, Tally, count_missing, measure_
 from pytest_sqlbench.run_files import keep_run
 
 if TYPE_CHECKING:
+    from pytest_sqlbench.case import Case
     from pytest_sqlbench.session import SqlbenchSession
+    from pytest_sqlbench.verdict import Verdict
 
 _STATUS: dict[str, tuple[str, str, tuple[str, dict[str, bool]]]] = {
     "wrong": ("wrong", "w", ("WRONG", {"yellow": True})),
@@ -105,6 +107,10 @@ class Gatekeeper:
         """Controller: note what ``--lf`` has to run again though it does not count as failed."""
         if _is_excused(report):
             self.wrong_ids.add(report.nodeid)
+
+    def find_case(self, verdict: Verdict) -> Case | None:
+        """Return the case of a verdict where its suite is known."""
+        return self._session.reports.cases.get((verdict.suite, verdict.case))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note files that could not be collected: cases may be missing that nobody knows of."""

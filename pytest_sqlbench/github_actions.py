@@ -44,17 +44,16 @@ class GithubActions:
             terminalreporter.write_line(line)
 
     def _locate(self, verdict: Verdict) -> tuple[str, int]:
-        """Return the case's file below the repository, and its line if the case really stands there."""
+        """Return the case's file below the repository and its line; of a verdict that nobody can place, nothing."""
         place, _, number = verdict.where.rpartition(":")
         path = self._root / place
         if not place or not path.is_file():
             return "", 0
+        case = self._gatekeeper.find_case(verdict)
         line = int(number) if number.isdigit() else 0
-        with path.open(encoding="utf-8", errors="replace") as file:
-            shown = [text for at, text in enumerate(file, 1) if line <= at <= line + 1]
-        # a case of a data file beside the manifest has its line there
-        is_there = any(verdict.case.partition("@")[0] in text for text in shown)
-        return Path(os.path.relpath(path, self._workspace)).as_posix(), line if is_there else 1
+        if case is not None:
+            path, line = (Path(case.file) if case.file else path), case.line
+        return Path(os.path.relpath(path, self._workspace)).as_posix(), line or 1
 
 
 def register_github(gatekeeper: Gatekeeper, config: pytest.Config) -> None:

@@ -195,7 +195,7 @@ class SqlbenchSession:
             verdict,
             tags=tuple(dict.fromkeys((*suite.tags, *case.tags))),
             difficulty=case.difficulty,
-            where=f"{place}:{case.line}",
+            where=f"{place}:{0 if case.file else case.line}",
             digest=digest_case(case),
         )
 

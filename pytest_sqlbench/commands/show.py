@@ -68,7 +68,7 @@ def describe_facts(verdict: Verdict) -> list[tuple[str, str]]:
         ("tags", ", ".join(filter(None, (verdict.difficulty, *verdict.tags)))),
         ("times", ", ".join(times)),
         ("call", ", ".join(call)),
-        ("written at", verdict.where.removesuffix(":0")),
+        ("written at", f"{case.file}:{case.line}" if case and case.file else verdict.where.removesuffix(":0")),
     ]
     return [(label, text) for label, text in facts if text]
 

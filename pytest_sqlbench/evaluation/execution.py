@@ -72,6 +72,8 @@ class ExecutionJudge:
             "policy": policy.name,
             "question": case.question,
             "gold": case.gold[0],
+            "tags": case.tags,
+            "difficulty": case.difficulty,
         }
         if isinstance(golds, QueryFailure):
             return _fault_gold(draft, golds)

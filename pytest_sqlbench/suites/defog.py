@@ -57,6 +57,7 @@ def _cases(manifest: Manifest, path: Path, content: bytes) -> Iterator[Case]:
             evidence=hints[0] if hints else "",
             tags=tuple(tag for tag in (row["db_name"], category) if tag),
             line=line,
+            file=str(path),
             facts={"position": position},
         )
 

@@ -112,7 +112,7 @@ def _parse_lines(path: Path, content: bytes, defaults: _Defaults) -> Iterator[Ca
         if not entry.keys() <= CASE_KEYS:
             key = sorted(entry.keys() - CASE_KEYS)[0]
             raise CaseError(path, line, f"unknown key {key!r}. Known: {', '.join(sorted(CASE_KEYS))}.")
-        yield from _make_cases(entry, path, lambda _key, line=line: line, defaults)
+        yield from _make_cases(entry, path, lambda _key, line=line: line, defaults, str(path))
 
 
 def _text_of(path: Path, content: bytes) -> str:
@@ -123,7 +123,9 @@ def _text_of(path: Path, content: bytes) -> str:
         raise CaseError(path, line, "is not UTF-8 text") from error
 
 
-def _make_cases(entry: Mapping[str, Any], path: Path, line_of: Any, defaults: _Defaults) -> Iterator[Case]:
+def _make_cases(
+    entry: Mapping[str, Any], path: Path, line_of: Any, defaults: _Defaults, file: str = ""
+) -> Iterator[Case]:
     case_id = entry.get("id")
     if not isinstance(case_id, str) or not _ID.fullmatch(case_id):
         found = "there is no id" if case_id is None else f"id is {case_id!r}"
@@ -143,6 +145,7 @@ def _make_cases(entry: Mapping[str, Any], path: Path, line_of: Any, defaults: _D
             gold=gold,
             engine=engine,
             line=line,
+            file=file,
             **{"dialect": defaults.dialect, "database": defaults.database, **rest},
         )
 

@@ -93,6 +93,7 @@ def _read_cases(manifest: Manifest, path: Path, content: bytes, facts: Mapping[s
             dialect="tsql",
             engine="",
             line=line,
+            file=str(path),
             facts=facts,
         )
 

@@ -96,13 +96,12 @@ def _lines(manifest: Manifest, path: Path, content: bytes) -> Iterator[Case]:
         query, tab, database = line.rpartition("\t")
         if not tab or not query.strip() or not database.strip():
             raise CaseError(path, number, f"found {line[:40]!r}, wanted a query, a tab and a database")
-        yield _case(manifest, position, "", query.strip(), database.strip(), "", number)
+        case = _case(manifest, position, "", query.strip(), database.strip(), "")
+        yield replace(case, line=number, file=str(path))
         position += 1
 
 
-def _case(
-    manifest: Manifest, position: int, question: str, query: str, database: str, difficulty: str, line: int = 0
-) -> Case:
+def _case(manifest: Manifest, position: int, question: str, query: str, database: str, difficulty: str) -> Case:
     return Case(
         suite=manifest.name,
         id=str(position),
@@ -113,6 +112,5 @@ def _case(
         database=database,
         tags=(database,),
         difficulty=difficulty,
-        line=line,
         facts={"position": position},
     )

@@ -91,6 +91,7 @@ def _cases(manifest: Manifest, path: Path, content: bytes) -> Iterator[Case]:
             tags=tuple(tag.strip() for tag in cells.get("tags", "").split(",") if tag.strip()),
             difficulty=cells.get("difficulty", ""),
             line=line,
+            file=str(path),
             facts={"position": position, "source": str(path)},
         )
 

@@ -150,6 +150,7 @@ class _CaseReader:
             database=self._database,
             tags=self._tags_of(form),
             line=line,
+            file=str(path),
             facts={"gold_facts": form, "table": table, "schema": self._schema(table)},
         )
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_sqlbench.baseline import load_run
 from pytest_sqlbench.verdict import Outcome
-from tests.plugin.conftest import Project
+from tests.plugin.conftest import GOLDS, Project
 from tests.plugin.test_gate_matrix import run, save_baseline
 
 
@@ -283,6 +283,22 @@ def test_github_gets_a_summary_and_annotations(
     text = (project.path / "summary.md").read_text()
     assert text.startswith("## ❌ text-to-SQL: file:predictions.jsonl\n\n- ❌ 2 regressions (allowed 1)\n")
     assert "### Regressed: 2" in text
+
+
+def test_a_case_of_a_data_file_is_annotated_there(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    head, _, _ = project.manifest.read_text().partition("cases:\n")
+    entries = [{"id": name, "question": name, "gold": gold} for name, gold, _ in GOLDS]
+    project.write("cases/data/shop.jsonl", "\n".join(map(json.dumps, entries)))
+    project.write("cases/shop.yaml", head + "data: data/shop.jsonl\n")
+    save_baseline(project)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(project.path))
+    result = run(project, "--sqlbench-compare=main", "--sqlbench-json=run.json")
+    result.stdout.fnmatch_lines(["::warning file=cases/data/shop.jsonl,line=2,title=regressed%3A shop*count*"])
+    verdicts = load_run(project.path / "run.json").verdicts
+    assert {verdict.where for verdict in verdicts} == {"cases/shop.yaml:0"}
+    shown = project.pytester.run("pytest-sqlbench", "show", "count", "--run", "run.json").stdout
+    shown.fnmatch_lines(["written at *cases/data/shop.jsonl:2"])
 
 
 def test_samples(project: Project, workers: tuple[str, ...]) -> None:
