@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,11 @@ from pytest_sqlbench.errors import EngineError, UsageError
 
 BLOCK_BYTES = "16384"
 """The smallest there is: each column of each table fills a block, and most recipes are small."""
+BLOCK_CELLS = 2_000
+"""Values that one statement inserts: row by row DuckDB takes a hundred times as long."""
+
+_Row = tuple[int, Mapping[str, Any]]
+"""The line that a row was written in (0: unknown), and its values by column."""
 
 
 def find_version() -> str:
@@ -47,22 +52,62 @@ def fill(database: Database, path: Path) -> None:
             _insert(connection, database.name, table, rows, where)
 
 
-def _insert(connection: Any, name: str, table: str, rows: Iterable[tuple[int, Mapping[str, Any]]], where: str) -> None:
+def _insert(connection: Any, name: str, table: str, rows: Iterable[_Row], where: str) -> None:
+    """Insert all rows in blocks; where one does not fit, once more row by row, so that the error names it."""
     import duckdb
 
+    kept = list(rows)
     connection.execute("BEGIN")
-    for line, row in rows:
-        at = f"{where}:{line}" if line else where
-        columns = ", ".join(map(_quote, row))
-        marks = ", ".join("?" * len(row))
-        try:
-            connection.execute(f"INSERT INTO {_quote(table)} ({columns}) VALUES ({marks})", list(row.values()))
-        except duckdb.CatalogException as error:
-            raise UsageError(f"database {name!r}: {at}: the schema has no table {table!r}") from error
-        except duckdb.Error as error:
-            message = str(error).splitlines()[0]
-            raise UsageError(f"{at}: the row does not fit table {table!r}: {message}") from error
+    try:
+        for block in _blocks(kept):
+            _insert_block(connection, table, block)
+    except duckdb.Error:
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN")
+        for line, row in kept:
+            _insert_row(connection, name, table, row, f"{where}:{line}" if line else where)
     connection.execute("COMMIT")
+
+
+def _blocks(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+    """Put rows together that have the same columns and, column by column, values of one type or NULL.
+
+    In one statement DuckDB makes the values of a column one type before it casts them to that of the table.
+    """
+    block: list[_Row] = []
+    kinds: dict[str, type | None] = {}
+    for line, row in rows:
+        new = {column: None if value is None else type(value) for column, value in row.items()}
+        fits = list(new) == list(kinds) and all(
+            None in (kind, kinds[column]) or kind is kinds[column] for column, kind in new.items()
+        )
+        if block and (not fits or (len(block) + 1) * len(row) > BLOCK_CELLS):
+            yield block
+            block, kinds = [], {}
+        kinds = {column: kind or kinds.get(column) for column, kind in new.items()}
+        block.append((line, row))
+    if block:
+        yield block
+
+
+def _insert_block(connection: Any, table: str, block: list[_Row]) -> None:
+    row = block[0][1]
+    marks = ", ".join([f"({', '.join('?' * len(row))})"] * len(block))
+    values = [value for _, row in block for value in row.values()]
+    connection.execute(f"INSERT INTO {_quote(table)} ({', '.join(map(_quote, row))}) VALUES {marks}", values)
+
+
+def _insert_row(connection: Any, name: str, table: str, row: Mapping[str, Any], at: str) -> None:
+    import duckdb
+
+    columns, marks = ", ".join(map(_quote, row)), ", ".join("?" * len(row))
+    try:
+        connection.execute(f"INSERT INTO {_quote(table)} ({columns}) VALUES ({marks})", list(row.values()))
+    except duckdb.CatalogException as error:
+        raise UsageError(f"database {name!r}: {at}: the schema has no table {table!r}") from error
+    except duckdb.Error as error:
+        message = str(error).splitlines()[0]
+        raise UsageError(f"{at}: the row does not fit table {table!r}: {message}") from error
 
 
 def _quote(name: str) -> str:

@@ -69,7 +69,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, postgres_url: str, mariadb
 
 def judge(project: Path, spec: str) -> dict[tuple[str, str], dict[str, str]]:
     """Run a model; return the outcome of each case by engine."""
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", f"--sqlbench-model={spec}"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "2", f"--sqlbench-model={spec}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command += ["--sqlbench-transpile-gold"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, env=environment, timeout=500)
