@@ -6,14 +6,12 @@ import importlib.util
 import re
 
 from pytest_sqlbench.case import Database
-from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
 from pytest_sqlbench.engines.lexing import find_call, first_word, strip_mysql
+from pytest_sqlbench.engines.server import ServerEngine, note_unstable, read_url, strip_query
 from pytest_sqlbench.engines.urls import fill_url, hide_secrets
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
-
-SQL_LENGTH = 100_000
 
 FORBIDDEN = re.compile(
     r"load_file|get_lock|release_lock|release_all_locks|is_used_lock|master_\w+_wait|source_pos_wait|wait_for_\w+"
@@ -47,76 +45,25 @@ _STATUSES = {
 _QUERIES = frozenset({"select", "with", "values", "table"})
 
 
-class MysqlEngine:
-    """Answers queries over one database of a server, each kind on its own session."""
+class MysqlEngine(ServerEngine):
+    """Answers queries over one database of a server."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         from pytest_sqlbench.engines.mysql_session import Session
 
-        self._settings = settings
         filled, shown, forced = fill_url(url), hide_secrets(url), settings.allows_superuser
-        self._gold = Session(filled, shown, settings.gold_timeout_s, forced)
-        try:
-            self._tried = Session(filled, shown, settings.limits.timeout_s, forced)
-        except BaseException:
-            self._gold.close()
-            raise
-        self.allowance = Allowance(settings.limits.rows)
+        super().__init__(lambda timeout_s: Session(filled, shown, timeout_s, forced), settings)
 
-    @property
-    def version(self) -> str:
-        """As in ``mariadb 10.11.19`` or ``mysql 8.4.0``."""
-        return self._gold.version
+    def _refuse(self, query: str, most: int) -> QueryFailure | None:
+        stripped = strip_query(query, most, strip_mysql)
+        return stripped if isinstance(stripped, QueryFailure) else _refuse_part(query, stripped)
 
-    @property
-    def terminated(self) -> int:
-        """How many connections had to be killed because the query could not be stopped otherwise."""
-        return self._gold.terminated + self._tried.terminated
-
-    def run_gold(self, query: str) -> ResultSet | QueryFailure:
-        """Run a query of the suite, read-only, on a session that no prediction has used."""
-        limits = self._settings.limits
-        if refusal := _refuse(query, 10 * SQL_LENGTH):
-            return refusal
-        result = self._gold.run(query, limits.rows * GOLD_FACTOR, limits.result_bytes * GOLD_FACTOR)
-        if isinstance(result, ResultSet):
-            self.allowance.hear_gold(len(result.rows))
-        return _note(query, result)
-
-    def run_prediction(self, query: str) -> ResultSet | QueryFailure:
-        """Run an untrusted query.
-
-        It may always return as many rows as the gold that ran just before, also above the limit.
-        """
-        max_rows = self.allowance.rows()
-        if refusal := _refuse(query, SQL_LENGTH):
-            return refusal
-        limits = self._settings.limits
-        return _note(query, self._tried.run(query, max_rows, limits.result_bytes))
-
-    def describe(self) -> str:
-        """Return the CREATE statements of tables and views, by name."""
-        return self._gold.describe()
-
-    def close(self) -> None:
-        """Close both sessions."""
-        self._gold.close()
-        self._tried.close()
+    def _finish(self, query: str, answer: ResultSet | QueryFailure) -> ResultSet | QueryFailure:
+        return answer if isinstance(answer, QueryFailure) else note_unstable(strip_mysql(query), answer, _UNSTABLE)
 
 
-def _refuse(query: str, most: int) -> QueryFailure | None:
-    """Name what need not be asked of the server: too long, unreadable, empty, no query, or reaching beyond it."""
-    if len(query) > most:
-        return QueryFailure(Status.ERROR, f"the query is longer than {most:,} characters")
-    if "\0" in query:
-        return QueryFailure(Status.SYNTAX, "the query contains a null character")
-    try:
-        query.encode()
-    except UnicodeEncodeError:
-        return QueryFailure(Status.SYNTAX, "the query is not valid Unicode text")
-    stripped = strip_mysql(query)
-    if not stripped.strip("; \t\r\n\f\ufeff"):
-        return QueryFailure(Status.NO_RESULT_SET, "the text holds no statement")
+def _refuse_part(query: str, stripped: str) -> QueryFailure | None:
+    """Name the part for which a query is refused: how it begins, a second statement, what reaches beyond it."""
     word = first_word(stripped)
     if word not in _QUERIES:
         is_command = word.isalpha() and word in _COMMANDS
@@ -139,15 +86,6 @@ _COMMANDS = frozenset(
 )
 
 
-def _note(query: str, result: ResultSet | QueryFailure) -> ResultSet | QueryFailure:
-    if isinstance(result, QueryFailure):
-        return result
-    if found := {(a or b).lower() for a, b in _UNSTABLE.findall(strip_mysql(query))}:
-        notes = tuple(f"nondeterministic: {name}" for name in sorted(found))
-        return ResultSet(result.columns, result.rows, result.elapsed_ms, result.tables, (*result.warnings, *notes))
-    return result
-
-
 def find_status(code: int) -> Status:
     """Name a server's error, or one of its warnings, by its number."""
     return _STATUSES.get(code, Status.ERROR)
@@ -161,8 +99,4 @@ def open_engine(database: Database, settings: Settings) -> MysqlEngine:
     """
     if importlib.util.find_spec("pymysql") is None:
         raise EngineError("the engine mysql needs PyMySQL: pip install 'pytest-sqlbench[mysql]'")
-    if not database.url:
-        raise EngineError(
-            f"database {database.name!r} has no server: give its url in the manifest or --sqlbench-database SUITE=URL"
-        )
-    return MysqlEngine(database.url, settings)
+    return MysqlEngine(read_url(database), settings)

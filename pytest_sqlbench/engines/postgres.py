@@ -7,14 +7,12 @@ import re
 from urllib.parse import urlsplit, urlunsplit
 
 from pytest_sqlbench.case import Database
-from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
 from pytest_sqlbench.engines.lexing import find_call, first_word, strip_postgres
+from pytest_sqlbench.engines.server import ServerEngine, note_unstable, read_url, strip_query
 from pytest_sqlbench.engines.urls import fill_url, hide_secrets
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
-
-SQL_LENGTH = 100_000
 
 FORBIDDEN = re.compile(
     r"lo_\w+|loread|lowrite|pg_notify|pg_terminate_backend|pg_cancel_backend|pg_(?:try_)?advisory_\w+|set_config"
@@ -56,93 +54,33 @@ _STATUSES = {
 }
 
 
-class PostgresEngine:
-    """Answers queries over one database of a server, each kind on its own session."""
+class PostgresEngine(ServerEngine):
+    """Answers queries over one database of a server."""
 
     def __init__(self, url: str, settings: Settings) -> None:
         from pytest_sqlbench.engines.postgres_session import Session
 
-        limits = settings.limits
-        self._shown = hide_secrets(url)
-        self._settings = settings
-        filled = _libpq_url(fill_url(url))
-        self._gold = Session(filled, self._shown, settings.gold_timeout_s, settings.allows_superuser)
-        self._tried = Session(filled, self._shown, limits.timeout_s, settings.allows_superuser)
-        self.allowance = Allowance(settings.limits.rows)
-        self._version = self._gold.server_version()
+        filled, shown, forced = _libpq_url(fill_url(url)), hide_secrets(url), settings.allows_superuser
+        super().__init__(lambda timeout_s: Session(filled, shown, timeout_s, forced), settings)
 
-    @property
-    def version(self) -> str:
-        """As in ``postgres 15.18``."""
-        return f"postgres {self._version}"
+    def _refuse(self, query: str, most: int) -> QueryFailure | None:
+        stripped = strip_query(query, most, strip_postgres)
+        if isinstance(stripped, QueryFailure):
+            return stripped
+        if re.search(r"\bu&\s*\"", stripped, re.IGNORECASE):
+            return QueryFailure(Status.DENIED, "names with Unicode escapes are not allowed")
+        if name := find_call(stripped, FORBIDDEN):
+            return QueryFailure(Status.DENIED, f"not authorized to use function: {name}")
+        return None
 
-    @property
-    def terminated(self) -> int:
-        """How many server processes had to be terminated because they could not be stopped otherwise."""
-        return self._gold.terminated + self._tried.terminated
-
-    def run_gold(self, query: str) -> ResultSet | QueryFailure:
-        """Run a query of the suite, read-only, on a session that no prediction has used."""
-        limits = self._settings.limits
-        if refusal := _refuse(query, 10 * SQL_LENGTH):
-            return refusal
-        result = self._gold.run(query, limits.rows * GOLD_FACTOR, limits.result_bytes * GOLD_FACTOR)
-        if isinstance(result, ResultSet):
-            self.allowance.hear_gold(len(result.rows))
-        return _finish(query, result)
-
-    def run_prediction(self, query: str) -> ResultSet | QueryFailure:
-        """Run an untrusted query.
-
-        It may always return as many rows as the gold that ran just before, also above the limit.
-        """
-        max_rows = self.allowance.rows()
-        if refusal := _refuse(query, SQL_LENGTH):
-            return refusal
-        limits = self._settings.limits
-        return _finish(query, self._tried.run(query, max_rows, limits.result_bytes))
-
-    def describe(self) -> str:
-        """Return CREATE TABLE statements made from the catalogue, by name."""
-        return self._gold.describe()
-
-    def close(self) -> None:
-        """Close both sessions."""
-        self._gold.close()
-        self._tried.close()
-
-
-def _refuse(query: str, most: int) -> QueryFailure | None:
-    """Name what need not be asked of the server: too long, unreadable, empty, or reaching beyond the query."""
-    if len(query) > most:
-        return QueryFailure(Status.ERROR, f"the query is longer than {most:,} characters")
-    if "\0" in query:  # libpq would cut the text there
-        return QueryFailure(Status.SYNTAX, "the query contains a null character")
-    try:
-        query.encode()
-    except UnicodeEncodeError:
-        return QueryFailure(Status.SYNTAX, "the query is not valid Unicode text")
-    stripped = strip_postgres(query)
-    if not stripped.strip("; \t\r\n\f\ufeff"):
-        return QueryFailure(Status.NO_RESULT_SET, "the text holds no statement")
-    if re.search(r"\bu&\s*\"", stripped, re.IGNORECASE):
-        return QueryFailure(Status.DENIED, "names with Unicode escapes are not allowed")
-    if name := find_call(stripped, FORBIDDEN):
-        return QueryFailure(Status.DENIED, f"not authorized to use function: {name}")
-    return None
-
-
-def _finish(query: str, result: ResultSet | QueryFailure) -> ResultSet | QueryFailure:
-    """Say that a command was refused, rather than that it is no syntax for a cursor; note what is not stable."""
-    stripped = strip_postgres(query)
-    if isinstance(result, QueryFailure):
-        if result.status is Status.SYNTAX and first_word(stripped) in _COMMANDS:
-            return QueryFailure(Status.DENIED, f"not a query: {result.message}", result.elapsed_ms)
-        return result
-    if found := {(a or b).lower() for a, b in _UNSTABLE.findall(stripped)}:
-        notes = tuple(f"nondeterministic: {name}" for name in sorted(found))
-        return ResultSet(result.columns, result.rows, result.elapsed_ms, result.tables, (*result.warnings, *notes))
-    return result
+    def _finish(self, query: str, answer: ResultSet | QueryFailure) -> ResultSet | QueryFailure:
+        """Say that a command was refused, rather than that it is no syntax for a cursor; note what is not stable."""
+        stripped = strip_postgres(query)
+        if isinstance(answer, ResultSet):
+            return note_unstable(stripped, answer, _UNSTABLE)
+        if answer.status is Status.SYNTAX and first_word(stripped) in _COMMANDS:
+            return QueryFailure(Status.DENIED, f"not a query: {answer.message}", answer.elapsed_ms)
+        return answer
 
 
 def find_status(code: str, message: str) -> Status:
@@ -170,8 +108,4 @@ def open_engine(database: Database, settings: Settings) -> PostgresEngine:
     """
     if importlib.util.find_spec("psycopg") is None:
         raise EngineError("the engine postgres needs psycopg: pip install 'pytest-sqlbench[postgres]'")
-    if not database.url:
-        raise EngineError(
-            f"database {database.name!r} has no server: give its url in the manifest or --sqlbench-database SUITE=URL"
-        )
-    return PostgresEngine(database.url, settings)
+    return PostgresEngine(read_url(database), settings)

@@ -56,13 +56,10 @@ class Session:
         self._connection: Any = None
         self._transformer: Any = None
         self._names: dict[int, str] = {}
+        self.version = ""
         self.terminated = 0
         """Server processes that had to be terminated."""
         self._connect()
-
-    def server_version(self) -> str:
-        """Return the server's version, as in ``15.18``."""
-        return self._pgconn.parameter_status(b"server_version").decode().split()[0]  # type: ignore[no-any-return]
 
     def user(self) -> str:
         """Return this role's name."""
@@ -96,6 +93,7 @@ class Session:
         connection.pgconn.nonblocking = 1
         connection.pgconn.notice_handler = None
         self._connection = connection
+        self.version = f"postgres {self._pgconn.parameter_status(b'server_version').decode().split()[0]}"
         self._transformer = make_transformer(connection)
 
     def close(self) -> None:

@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pytest_sqlbench.engines.allowance import Budget
+from pytest_sqlbench.engines.guards.answers import PROTOCOL, Answer, fail
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 
@@ -27,6 +29,9 @@ GRACE_S = 0.25
 """The engine stops itself at the deadline; the process is killed this much later."""
 START_S = 30.0
 TRANSFER_S = 60.0
+
+File = tuple[str, object, dict[str, int]]
+"""A path; a stamp that says which state of the file is meant, so that no old page is served; the guard's options."""
 
 _VALUES = {("decimal", "Decimal"), ("uuid", "UUID"), ("datetime", "date"), ("datetime", "time")} | {
     ("datetime", name) for name in ("datetime", "timedelta", "timezone")
@@ -47,18 +52,20 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = 0
         self._asked = 0
-        self._opened: tuple[object, ...] = ()
+        self._opened: File | None = None
+        """What the process reads now: it is told once, not with each query."""
         self._lock = threading.Lock()
         self._poller: Any = None
         self.kills = 0
         """How many times the process was killed or died."""
 
-    def ask(self, request: tuple[object, ...], timeout_s: float) -> tuple[Any, ...]:
-        """Send one request and wait for its answer, at most ``timeout_s`` and a little.
+    def ask(self, file: File, query: str, budget: Budget) -> Answer:
+        """Send one query and wait for its answer, at most the seconds of the budget and a little.
 
         Args:
-            request: File, stamp, options, query and the guard's limits, as `guards/process.py` takes them.
-            timeout_s: When the process is killed.
+            file: What to read; it is opened first if the last query was over another.
+            query: Untrusted.
+            budget: Seconds after which the process is killed, and the rows and bytes that the guard lets through.
 
         Returns:
             The guard's answer. A process that had to be killed, or died, is an answer too (timeout, crash).
@@ -67,48 +74,45 @@ class Sandbox:
             EngineError: The process cannot be started.
         """
         with self._lock:
-            answer = self._ask(request, timeout_s)
+            answer = self._ask(file, query, budget)
             if answer[0] in ("memory", "unopened"):
                 # what earlier queries and files left in the process must not fail this one: it is tried in a fresh one
                 is_used = self._asked > 1
                 self._kill()
                 if is_used:
-                    answer = self._ask(request, timeout_s)
+                    answer = self._ask(file, query, budget)
             return answer
 
-    def _ask(self, request: tuple[object, ...], timeout_s: float) -> tuple[Any, ...]:
-        self._living()
+    def _ask(self, file: File, query: str, budget: Budget) -> Answer:
+        process = self._living()
         self._asked += 1
         start = time.perf_counter()
         try:
-            if self._opened != request[:3]:  # opening a file is not on the clock of the query
-                process = self._tell((*request[:3], None, None))
-                answer = tuple(_Values(io.BytesIO(self._receive(process, START_S))).load())
+            if self._opened != file:
+                answer = self._exchange(process, file, START_S)
                 if answer[0]:
                     return answer
-                self._opened = request[:3]
-                start = time.perf_counter()
-            process = self._tell(request)
-            frame = self._receive(process, timeout_s + GRACE_S)
+                self._opened = file
+                start = time.perf_counter()  # opening a file is not on the clock of the query
+            return self._exchange(process, (query, budget), budget[0] + GRACE_S)
+        except _UnheardError:
+            if self._asked == 1:
+                return self._bury_dead(start)
+            self._kill()  # it died since its last answer
+            return self._ask(file, query, budget)
         except TimeoutError:
-            return self._bury("timeout", f"stopped after {timeout_s:g} s", start)
+            return self._bury("timeout", f"stopped after {budget[0]:g} s", start)
         except (OSError, EOFError):
-            return self._bury("crash", "the process that ran the query is gone", start)
+            return self._bury_dead(start)
+        except pickle.UnpicklingError as error:
+            return self._bury("crash", f"the answer of the process cannot be read: {error}", start)
         except BaseException:
             self._kill()  # an interrupt between question and answer: the answer would meet the next question
             raise
-        return tuple(_Values(io.BytesIO(frame)).load())
 
-    def _tell(self, request: tuple[object, ...]) -> subprocess.Popen[bytes]:
-        """Send a request, to a new process if the old one died since the last answer."""
-        process = self._living()
-        try:
-            _send(process, request)
-        except OSError:
-            self._kill()
-            process = self._start()
-            _send(process, request)
-        return process
+    def _exchange(self, process: subprocess.Popen[bytes], question: tuple[object, ...], timeout_s: float) -> Answer:
+        _send(process, question)
+        return _read_pickle(self._receive(process, timeout_s))  # type: ignore[no-any-return]
 
     @property
     def pid(self) -> int:
@@ -189,24 +193,25 @@ class Sandbox:
             n -= len(part)
         return b"".join(parts)
 
-    def _bury(self, status: str, message: str, start: float) -> tuple[Any, ...]:
-        process = self._process
-        assert process is not None
-        if status == "crash":
-            try:
-                code = process.wait(1)
-            except subprocess.TimeoutExpired:
-                code = 0
-            if code == -_SIGXCPU:
-                status, message = "timeout", "the limit of CPU time was met"
-            elif code < 0:
-                message += f" (signal {-code})"
+    def _bury_dead(self, start: float) -> Answer:
+        """Say how the process ended that is gone."""
+        assert self._process is not None
+        try:
+            code = self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            code = 0
+        if code == -_SIGXCPU:
+            return self._bury("timeout", "the limit of CPU time was met", start)
+        ending = f" (signal {-code})" if code < 0 else ""
+        return self._bury("crash", f"the process that ran the query is gone{ending}", start)
+
+    def _bury(self, status: str, message: str, start: float) -> Answer:
         self._kill()
         self.kills += 1
-        return status, message, (), [], [], (time.perf_counter() - start) * 1000, (), ()
+        return fail(status, message, (time.perf_counter() - start) * 1000)
 
     def _kill(self) -> None:
-        process, self._process, self._opened = self._process, None, ()
+        process, self._process, self._opened = self._process, None, None
         if process is None or self._owner != os.getpid():
             return
         process.kill()
@@ -244,22 +249,41 @@ class _Values(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is no value of a result")
 
 
-def _send(process: subprocess.Popen[bytes], request: tuple[object, ...]) -> None:
+def _read_pickle(frame: bytes) -> Any:
+    try:
+        return _Values(io.BytesIO(frame)).load()
+    except Exception as error:  # bytes that are no pickle fail in any way
+        raise pickle.UnpicklingError(f"{type(error).__name__}: {error}") from error
+
+
+class _UnheardError(Exception):
+    """The process was gone before it was asked."""
+
+
+def _send(process: subprocess.Popen[bytes], question: tuple[object, ...]) -> None:
     assert process.stdin is not None
-    frame = pickle.dumps(request, 5)
+    frame = pickle.dumps(question, PROTOCOL)
     view = memoryview(len(frame).to_bytes(4, "little") + frame)
     inlet = process.stdin.fileno()
-    while view:
-        view = view[os.write(inlet, view) :]
+    try:
+        while view:
+            view = view[os.write(inlet, view) :]
+    except OSError as error:
+        raise _UnheardError from error
 
 
-def read_answer(answer: tuple[Any, ...]) -> ResultSet | QueryFailure:
-    """Turn a guard's answer into the words of the house."""
+def read_answer(answer: Answer, path: str = "") -> ResultSet | QueryFailure:
+    """Turn a guard's answer into the words of the house; raise `EngineError` if it could not open the file."""
     status, message, columns, rows, chunks, elapsed_ms, tables, notes = answer
     if status:
+        if status == "unopened":
+            raise EngineError(f"{path}: {message}")
         return QueryFailure(Status(status), message, elapsed_ms)
-    for chunk in chunks:
-        rows.extend(_Values(io.BytesIO(chunk)).load())
+    try:
+        for chunk in chunks:
+            rows.extend(_read_pickle(chunk))
+    except pickle.UnpicklingError as error:
+        return QueryFailure(Status.CRASH, f"the rows cannot be read: {error}", elapsed_ms)
     return ResultSet(columns, rows, elapsed_ms, None if tables is None else frozenset(tables), notes)
 
 

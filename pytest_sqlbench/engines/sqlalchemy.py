@@ -14,14 +14,14 @@ from contextlib import suppress
 from typing import Any
 
 from pytest_sqlbench.case import Database
-from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
+from pytest_sqlbench.engines.allowance import Allowance, Budget
 from pytest_sqlbench.engines.lexing import first_word, strip_postgres
+from pytest_sqlbench.engines.server import SQL_LENGTH, read_url, strip_query
 from pytest_sqlbench.engines.urls import fill_url, hide_secrets
 from pytest_sqlbench.errors import EngineError, UsageError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
 
-SQL_LENGTH = 100_000
 CHUNK = 500
 _QUERIES = frozenset({"select", "with", "values", "table"})
 _WRITES = re.compile(r"\binto\b|\b(?:insert|update|delete|merge)\b(?=\s+\w)", re.IGNORECASE)
@@ -48,8 +48,7 @@ class SqlalchemyEngine:
         import sqlalchemy
 
         self._shown = hide_secrets(url)
-        self._settings = settings
-        self.allowance = Allowance(settings.limits.rows)
+        self.allowance = Allowance(settings)
         self.terminated = 0
         """Connections that were closed because a query outlived its deadline."""
         try:
@@ -68,18 +67,12 @@ class SqlalchemyEngine:
 
     def run_gold(self, query: str) -> ResultSet | QueryFailure:
         """Run a query of the suite on its own connection."""
-        limits = self._settings.limits
-        allowed = (self._settings.gold_timeout_s, limits.rows * GOLD_FACTOR, limits.result_bytes * GOLD_FACTOR)
-        result = self._run("gold", query, *allowed)
-        if isinstance(result, ResultSet):
-            self.allowance.hear_gold(len(result.rows))
-        return result
+        return self.allowance.hear_gold(self._run("gold", query, self.allowance.of_gold))
 
     def run_prediction(self, query: str) -> ResultSet | QueryFailure:
         """Run an untrusted query on the other connection."""
-        max_rows = self.allowance.rows()
-        limits = self._settings.limits
-        return _refuse(query) or self._run("prediction", query, limits.timeout_s, max_rows, limits.result_bytes)
+        budget = self.allowance.next_prediction()
+        return _refuse(query) or self._run("prediction", query, budget)
 
     def describe(self) -> str:
         """Return CREATE TABLE statements as SQLAlchemy reflects them, by name."""
@@ -121,20 +114,18 @@ class SqlalchemyEngine:
             self._connections[role] = connection
         return self._connections[role]
 
-    def _run(self, role: str, query: str, timeout_s: float, max_rows: int, max_bytes: int) -> ResultSet | QueryFailure:
+    def _run(self, role: str, query: str, budget: Budget) -> ResultSet | QueryFailure:
         """Run a query in a thread of its own: a driver that does not come back is left behind at the deadline."""
         connection = self._connect(role)
         answers: list[ResultSet | QueryFailure] = []
         start = time.perf_counter()
-        thread = threading.Thread(
-            target=lambda: answers.append(_fetch(connection, query, timeout_s, max_rows, max_bytes)), daemon=True
-        )
+        thread = threading.Thread(target=lambda: answers.append(_fetch(connection, query, *budget)), daemon=True)
         thread.start()
-        thread.join(timeout_s)
+        thread.join(budget[0])
         elapsed_ms = (time.perf_counter() - start) * 1000
         if not answers:
             self._abandon(role, connection)
-            return QueryFailure(Status.TIMEOUT, f"stopped after {timeout_s:g} s", elapsed_ms)
+            return QueryFailure(Status.TIMEOUT, f"stopped after {budget[0]:g} s", elapsed_ms)
         if isinstance(answers[0], QueryFailure):
             self._drop(role)  # whatever the failure left behind
         return answers[0]
@@ -154,13 +145,9 @@ class SqlalchemyEngine:
 
 
 def _refuse(query: str) -> QueryFailure | None:
-    if len(query) > SQL_LENGTH:
-        return QueryFailure(Status.ERROR, f"the query is longer than {SQL_LENGTH:,} characters")
-    if "\0" in query:
-        return QueryFailure(Status.SYNTAX, "the query contains a null character")
-    stripped = strip_postgres(query)
-    if not stripped.strip("; \t\r\n\f\ufeff"):
-        return QueryFailure(Status.NO_RESULT_SET, "the text holds no statement")
+    stripped = strip_query(query, SQL_LENGTH, strip_postgres)
+    if isinstance(stripped, QueryFailure):
+        return stripped
     if first_word(stripped) not in _QUERIES:
         return QueryFailure(Status.DENIED, f"not a query: it begins with {query.split(None, 1)[0][:40]!r}")
     if ";" in stripped.rstrip("; \t\r\n\f"):
@@ -224,10 +211,7 @@ def open_engine(database: Database, settings: Settings) -> SqlalchemyEngine:
     """
     if importlib.util.find_spec("sqlalchemy") is None:
         raise EngineError("the engine sqlalchemy needs SQLAlchemy: pip install 'pytest-sqlbench[sqlalchemy]'")
-    if not database.url:
-        raise EngineError(
-            f"database {database.name!r} has no server: give its url in the manifest or --sqlbench-database SUITE=URL"
-        )
-    if database.url.startswith(("sqlite", "duckdb")):
+    url = read_url(database)
+    if url.startswith(("sqlite", "duckdb")):
         raise UsageError(f"database {database.name!r}: give the path of the file instead: that engine is guarded")
-    return SqlalchemyEngine(database.url, settings)
+    return SqlalchemyEngine(url, settings)

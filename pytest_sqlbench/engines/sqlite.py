@@ -9,15 +9,15 @@ import tempfile
 from pathlib import Path
 
 from pytest_sqlbench.case import Database
-from pytest_sqlbench.engines.allowance import GOLD_FACTOR, Allowance
+from pytest_sqlbench.engines.allowance import Allowance
 from pytest_sqlbench.engines.guards.sqlite_guard import SQL_LENGTH, Guard
 from pytest_sqlbench.engines.sandbox import read_answer, shared_sandbox
+from pytest_sqlbench.engines.sandboxed import Stamp, read_stamp
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.settings import Settings
 
 MAGIC = b"SQLite format 3\0"
-_Stamp = tuple[int, int, int]
 
 
 class SqliteEngine:
@@ -30,7 +30,7 @@ class SqliteEngine:
     def __init__(self, path: Path, settings: Settings) -> None:
         self._path = str(path)
         self._settings = settings
-        self._stamp: _Stamp | None = None
+        self._stamp: Stamp | None = None
         self._file = self._path
         self._keeps_log = False
         self._copy: tempfile.TemporaryDirectory[str] | None = None
@@ -38,7 +38,7 @@ class SqliteEngine:
         """True if a gold looked at the file and no prediction has run since: the two share one look."""
         self._gold: Guard | None = None
         self._tried: Guard | None = None
-        self.allowance = Allowance(settings.limits.rows)
+        self.allowance = Allowance(settings)
         self._options = {"is_immutable": 1, "cell_bytes": settings.limits.result_bytes, "is_reversed": 0}
         self._refresh()
 
@@ -53,36 +53,23 @@ class SqliteEngine:
         self._is_seen = True
         if self._gold is None:
             self._gold = self._open(is_gold=True)
-        limits = self._settings.limits
-        result = read_answer(
-            self._gold.run(query, self._settings.gold_timeout_s, limits.rows * GOLD_FACTOR, limits.result_bytes)
-        )
-        if isinstance(result, ResultSet):
-            self.allowance.hear_gold(len(result.rows))
-        return result
+        return self.allowance.hear_gold(read_answer(self._gold.run(query, *self.allowance.of_gold)))
 
     def run_prediction(self, query: str) -> ResultSet | QueryFailure:
-        """Run an untrusted query in the sandbox.
-
-        It may always return as many rows as the gold that ran just before, also above the limit.
-        """
-        max_rows = self.allowance.rows()
+        """Run an untrusted query in the sandbox."""
+        budget = self.allowance.next_prediction()
         if len(query) > SQL_LENGTH:
             return QueryFailure(Status.ERROR, f"the query is longer than {SQL_LENGTH:,} characters")
         if not self._is_seen:
             self._refresh()
         self._is_seen = False
-        limits = self._settings.limits
-        allowed = (limits.timeout_s, max_rows, limits.result_bytes)
         if self._settings.runs_in_process:
             if self._tried is None:
                 self._tried = self._open(is_gold=False)
-            return read_answer(self._tried.run(query, *allowed))
-        sandbox = shared_sandbox("sqlite", limits.memory_bytes)
-        answer = sandbox.ask((self._file, self._stamp, self._options, query, allowed), limits.timeout_s)
-        if answer[0] == "unopened":
-            raise EngineError(f"{self._path}: {answer[1]}")
-        return read_answer(answer)
+            return read_answer(self._tried.run(query, *budget))
+        assert self._stamp is not None  # the file was looked at
+        sandbox = shared_sandbox("sqlite", self._settings.limits.memory_bytes)
+        return read_answer(sandbox.ask((self._file, self._stamp, self._options), query, budget), self._path)
 
     def run_again(self, query: str, is_gold: bool) -> ResultSet | QueryFailure:
         """Run a query with unordered rows the other way round, to find what depends on their order."""
@@ -138,11 +125,7 @@ class SqliteEngine:
 
     def _refresh(self) -> None:
         """Open the file anew if it has changed since the last query."""
-        try:
-            stat = os.stat(self._path)
-        except OSError as error:
-            raise EngineError(f"{self._path}: no such database file ({error.strerror})") from error
-        stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        stamp = read_stamp(self._path)
         if stamp == self._stamp and self._copy is None and not (self._keeps_log and self._has_log()):
             return
         self.close()

@@ -15,6 +15,7 @@ from typing import Any, get_args
 
 import pytest
 
+from pytest_sqlbench.engines.guards.answers import Answer
 from pytest_sqlbench.engines.sandbox import Sandbox, _Values, read_answer
 from pytest_sqlbench.result import Limits, QueryFailure, ResultSet, Status
 
@@ -44,7 +45,7 @@ def sandbox() -> Iterator[Sandbox]:
 def ask(sandbox: Sandbox, path: str, query: str, timeout_s: float = 5.0) -> ResultSet | QueryFailure:
     """Run one query with small limits."""
     options = {"is_immutable": 1, "cell_bytes": 2**26}
-    return read_answer(sandbox.ask((path, 0, options, query, (timeout_s, 1000, 2**20)), timeout_s))
+    return read_answer(sandbox.ask((path, 0, options), query, (timeout_s, 1000, 2**20)))
 
 
 def status(result: ResultSet | QueryFailure) -> Status:
@@ -88,7 +89,18 @@ def test_a_process_that_died_in_between_is_replaced(sandbox: Sandbox, path: str)
     ask(sandbox, path, "SELECT 1")
     os.kill(sandbox.pid, signal.SIGKILL)
     time.sleep(0.05)
-    assert ask(sandbox, path, "SELECT 1") == _rows([(1,)])
+    assert ask(sandbox, path, "SELECT count(*) FROM n") == _rows([(3,)])
+
+
+def test_an_answer_that_cannot_be_read_is_a_crash_and_the_next_query_is_unharmed(
+    sandbox: Sandbox, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(sandbox, path, "SELECT 1")
+    with monkeypatch.context() as patch:
+        patch.setattr(Sandbox, "_receive", lambda *_: pickle.dumps(os.system))
+        assert status(ask(sandbox, path, "SELECT 2")) is Status.CRASH
+    assert (sandbox.kills, sandbox.pid) == (1, 0)
+    assert ask(sandbox, path, "SELECT max(i) FROM n") == _rows([(3,)])
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited on Linux only")
@@ -112,7 +124,7 @@ def test_many_databases_are_open_at_once(sandbox: Sandbox, tmp_path: Path) -> No
 
 
 def test_a_missing_file_is_told(sandbox: Sandbox, tmp_path: Path) -> None:
-    answer = sandbox.ask((str(tmp_path / "no.db"), 0, {"is_immutable": 1, "cell_bytes": 1000}, "", (1.0, 1, 1)), 1.0)
+    answer = sandbox.ask((str(tmp_path / "no.db"), 0, {"is_immutable": 1, "cell_bytes": 1000}), "", (1.0, 1, 1))
     assert answer[0] == "unopened"
     assert not (tmp_path / "no.db").exists()
 
@@ -121,10 +133,10 @@ PARENT = """
 import sys, time
 from pytest_sqlbench.engines.sandbox import Sandbox
 sandbox = Sandbox("sqlite", 2**28)
-request = (sys.argv[1], 0, {"is_immutable": 1, "cell_bytes": 2**26}, sys.argv[2], (60.0, 1000, 2**20))
-sandbox.ask((*request[:3], "SELECT 1", request[4]), 1.0)
+file, budget = (sys.argv[1], 0, {"is_immutable": 1, "cell_bytes": 2**26}), (60.0, 1000, 2**20)
+sandbox.ask(file, "SELECT 1", budget)
 print(sandbox.pid, flush=True)
-sandbox.ask(request, 60.0)
+sandbox.ask(file, sys.argv[2], budget)
 """
 
 
@@ -164,7 +176,7 @@ def test_the_guards_speak_in_known_statuses() -> None:
 
     words = {word for _, word in sqlite_guard._STATUSES}
     assert words <= {item.value for item in Status}
-    assert len(get_args(sqlite_guard.Answer)) == 8
+    assert len(get_args(Answer)) == 8
     assert Limits().memory_bytes > MEMORY
 
 

@@ -97,7 +97,7 @@ def test_the_process_can_open_no_socket_even_for_a_query_that_was_not_prepared(
     path.write_text(GRAPH, encoding="utf-8")
     raw = f"SELECT * {{ SERVICE <{listener.url}> {{ ?s ?p ?o }} }}"
     process = sandbox.Sandbox("sparql", LIMITS.memory_bytes)
-    answer = process.ask((str(path), (0, 0, 0), {}, raw, (1.0, 10, 10_000)), 1.0)
+    answer = process.ask((str(path), (0, 0, 0), {}), raw, (1.0, 10, 10_000))
     process.close()
     assert answer[0] == "denied"
     assert "Too many open files" in answer[1]

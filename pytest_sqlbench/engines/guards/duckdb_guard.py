@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import datetime
 import json
-import pickle
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-duckdb: Any = import_module("duckdb")  # nobody imports this module but who wants DuckDB
+from .answers import Answer, RefusedError, check_text, fail, pack_rows
 
-Answer = tuple[str, str, tuple[str, ...], list[Any], list[bytes], float, tuple[str, ...], tuple[str, ...]]
-"""Status (empty if well), message, columns, first rows, pickled further rows, elapsed ms, tables read, notes."""
+duckdb: Any = import_module("duckdb")  # nobody imports this module but who wants DuckDB
 
 OPEN_GUARDS = 1
 """An instance keeps what it has read in memory, and the limit of the process is for one."""
@@ -119,7 +117,7 @@ class Guard:
             parts = self._one_select(query)
             tables = self._find_tables(query)
             columns, chunks = self._fetch(parts, time.monotonic() + timeout_s, max_rows, max_bytes)
-        except _RefusedError as error:
+        except RefusedError as error:
             status, message = error.args
         except (duckdb.Error, RuntimeError) as error:  # the library raises plain RuntimeErrors too
             status, message = _find_status(error), str(error)
@@ -127,27 +125,22 @@ class Guard:
             status, message = "memory", "out of memory"
         elapsed_ms = (time.perf_counter() - start) * 1000
         if status:
-            return status, " ".join(message.split())[:500], (), [], [], elapsed_ms, (), ()
+            return fail(status, message, elapsed_ms)
         return "", "", columns, [], chunks, elapsed_ms, tables, _find_notes(query)
 
     def _one_select(self, query: str) -> list[Any]:
         """Return the parts of one query: a single SELECT, or what a PIVOT consists of."""
-        if "\0" in query:
-            raise _RefusedError("syntax", "the query contains a null character")
-        try:
-            query.encode()
-        except UnicodeEncodeError:
-            raise _RefusedError("syntax", "the query is not valid Unicode text") from None
+        check_text(query)
         statements = self._connection.extract_statements(query)
         if not statements:
-            raise _RefusedError("no_result_set", "the text holds no statement")
+            raise RefusedError("no_result_set", "the text holds no statement")
         kinds = [statement.type.name for statement in statements]
         # before 2.0 a PIVOT is a CREATE of a temporary type and a SELECT, both without a text of their own
         is_pivot = kinds == ["MULTI"] or (kinds == ["CREATE", "SELECT"] and not any(part.query for part in statements))
         if len(statements) > 1 and not is_pivot:
-            raise _RefusedError("denied", "only one statement may be run")
+            raise RefusedError("denied", "only one statement may be run")
         if kinds != ["SELECT"] and not (is_pivot and _begins_as_query(query)):
-            raise _RefusedError("denied", f"not a query: {kinds[0] if not is_pivot else 'several statements'}")
+            raise RefusedError("denied", f"not a query: {kinds[0] if not is_pivot else 'several statements'}")
         self._check_functions(query, is_pivot)
         return list(statements)
 
@@ -162,7 +155,7 @@ class Guard:
         else:  # a PIVOT has no tree
             called = {name for name in suspects if re.search(rf"\b{name}\b", text)}
         if called:
-            raise _RefusedError("denied", f"not authorized to use function: {min(called)}")
+            raise RefusedError("denied", f"not authorized to use function: {min(called)}")
 
     def _find_tables(self, query: str) -> tuple[str, ...]:
         try:
@@ -181,26 +174,15 @@ class Guard:
             kinds = [str(item[1]) for item in cursor.description or ()]
             if any(kind in _TEXTS for kind in kinds):
                 cursor = self._connection.execute(_with_texts(parts[0].query, kinds))
-            chunks = _read_chunks(cursor, [_READERS.get(kind, _reader(kind)) for kind in kinds], max_rows, max_bytes)
-            if time.monotonic() > deadline:
-                raise _RefusedError("timeout", "the query was too slow")
-            return columns, chunks
+            pieces = _read_pieces(cursor, [_READERS.get(kind, _reader(kind)) for kind in kinds])
+            return columns, pack_rows(pieces, max_rows, max_bytes, lambda: time.monotonic() > deadline)
         finally:
             if parts[0].type.name != "SELECT":  # a PIVOT leaves a temporary type behind
                 self.close()
 
 
-class _RefusedError(Exception):
-    """Ends a query with a status and a message of our own."""
-
-
-def _read_chunks(cursor: Any, readers: list[Callable[[Any], Any] | None], max_rows: int, max_bytes: int) -> list[bytes]:
-    chunks: list[bytes] = []
-    n = size = 0
+def _read_pieces(cursor: Any, readers: list[Callable[[Any], Any] | None]) -> Iterator[list[tuple[object, ...]]]:
     while rows := cursor.fetchmany(CHUNK):
-        n += len(rows)
-        if n > max_rows:
-            raise _RefusedError("rows", f"more than {max_rows:,} rows")
         if any(readers):
             rows = [
                 tuple(
@@ -209,11 +191,7 @@ def _read_chunks(cursor: Any, readers: list[Callable[[Any], Any] | None], max_ro
                 )
                 for row in rows
             ]
-        chunks.append(pickle.dumps(rows, 5))
-        size += len(chunks[-1])
-        if size > max_bytes:
-            raise _RefusedError("bytes", f"more than {max_bytes:,} bytes")
-    return chunks
+        yield rows
 
 
 def _function_names(tree: object) -> set[str]:

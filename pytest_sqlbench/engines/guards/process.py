@@ -13,6 +13,7 @@ import threading
 import time
 from collections import OrderedDict
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 try:
@@ -20,57 +21,61 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
-PROTOCOL = 5
+PACKAGE = "guards"
+"""Under this name the folder of this script is a package here, so that guards find what they share."""
 
 
 def serve(engine: str, memory_bytes: int) -> None:
-    """Answer requests until the input ends."""
-    guard_module = import_module(f"{engine}_guard")
+    """Answer until the input ends: a file and its options are opened, a query and its budget are run on that file."""
+    answers, guard_module = import_module(f"{PACKAGE}.answers"), import_module(f"{PACKAGE}.{engine}_guard")
     _watch_parent()
     _limit_process(memory_bytes)
     guard_module.limit_process(memory_bytes)
-    guards: OrderedDict[str, tuple[Any, Any, Any]] = OrderedDict()
+    files = _Files(guard_module, answers)
     _write(b"ready")
-    while (request := _read()) is not None:
+    while (question := _read()) is not None:
         try:
-            answer = _answer(guard_module, guards, *pickle.loads(request))
+            said = pickle.loads(question)
+            answer = files.run(*said) if len(said) == 2 else pickle.dumps(files.open(*said), answers.PROTOCOL)
         except MemoryError:
-            answer = pickle.dumps(("memory", "out of memory", (), [], [], 0.0, (), ()), PROTOCOL)
+            answer = pickle.dumps(answers.fail("memory", "out of memory"), answers.PROTOCOL)
         _write(answer)
 
 
-def _answer(
-    guard_module: Any,
-    guards: OrderedDict[str, tuple[Any, Any, Any]],
-    path: str,
-    stamp: object,
-    options: dict[str, int],
-    query: str | None,
-    limits: tuple[float, int, int],
-) -> bytes:
-    """Run one query, or just open the file.
+class _Files:
+    """Files that are open, each in its guard; the least recently used is closed."""
 
-    The stamp says which state of the file the caller means, so that no old page is served.
-    """
-    known = guards.get(path)
-    if known is not None and (known[0] != stamp or known[1] != options):
-        guards.pop(path)[2].close()
-        known = None
-    if known is None:
-        try:
-            known = guards[path] = (stamp, options, guard_module.open_guard(path, options))
-        except Exception as error:  # every engine has its own class; the caller turns it into its own error
-            return pickle.dumps(("unopened", str(error), (), [], [], 0.0, (), ()), PROTOCOL)
-        if len(guards) > guard_module.OPEN_GUARDS:
-            guards.popitem(last=False)[1][2].close()
-    guards.move_to_end(path)
-    if query is None:
-        return pickle.dumps(("", "", (), [], [], 0.0, (), ()), PROTOCOL)
-    _limit_cpu(limits[0])
-    answer = pickle.dumps(known[2].run(query, *limits), PROTOCOL)
-    if len(answer) > limits[2] + 65536:
-        return pickle.dumps(("bytes", f"more than {limits[2]:,} bytes", (), [], [], 0.0, (), ()), PROTOCOL)
-    return answer
+    def __init__(self, guard_module: Any, answers: Any) -> None:
+        self._guard_module, self._answers = guard_module, answers
+        self._guards: OrderedDict[str, tuple[object, dict[str, int], Any]] = OrderedDict()
+        self._guard: Any = None
+
+    def open(self, path: str, stamp: object, options: dict[str, int]) -> Any:
+        """Make this the file of the queries that follow; another stamp means that the file has changed."""
+        self._guard = None
+        known = self._guards.get(path)
+        if known is not None and known[:2] != (stamp, options):
+            self._guards.pop(path)[2].close()
+            known = None
+        if known is None:
+            try:
+                known = self._guards[path] = (stamp, options, self._guard_module.open_guard(path, options))
+            except Exception as error:  # every engine has its own class; the caller turns it into its own error
+                return self._answers.fail("unopened", str(error))
+            if len(self._guards) > self._guard_module.OPEN_GUARDS:
+                self._guards.popitem(last=False)[1][2].close()
+        self._guards.move_to_end(path)
+        self._guard = known[2]
+        return self._answers.fail("", "")
+
+    def run(self, query: str, budget: tuple[float, int, int]) -> bytes:
+        """Run one query and return its answer, pickled."""
+        timeout_s, max_rows, max_bytes = budget
+        _limit_cpu(timeout_s)
+        answer = pickle.dumps(self._guard.run(query, timeout_s, max_rows, max_bytes), self._answers.PROTOCOL)
+        if len(answer) > max_bytes + 65536:
+            return pickle.dumps(self._answers.fail("bytes", f"more than {max_bytes:,} bytes"), self._answers.PROTOCOL)
+        return answer
 
 
 def _limit_process(memory_bytes: int) -> None:
@@ -153,7 +158,8 @@ def _write(frame: bytes) -> None:
 
 
 if __name__ == "__main__":
-    # with -I the folder of the script is not on the path; what a guard needs beyond is named by the parent
-    sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
-    sys.path.extend(sys.argv[3:])
+    package = ModuleType(PACKAGE)  # with -I the folder of the script is not on the path, and shall not be
+    package.__path__ = [os.path.dirname(os.path.abspath(__file__))]
+    sys.modules[PACKAGE] = package
+    sys.path.extend(sys.argv[3:])  # what a guard needs beyond is named by the parent
     serve(sys.argv[1], int(sys.argv[2]))

@@ -16,15 +16,14 @@ from decimal import Decimal
 from importlib import import_module
 from typing import Any
 
+from .answers import PROTOCOL, Answer, RefusedError, fail, pack_rows
+
 try:
     import resource
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 pyoxigraph: Any = import_module("pyoxigraph")  # nobody imports this module but who wants SPARQL
-
-Answer = tuple[str, str, tuple[str, ...], list[Any], list[bytes], float, tuple[str, ...], tuple[str, ...]]
-"""Status (empty if well), message, columns, first rows, pickled further rows, elapsed ms, tables read, notes."""
 
 OPEN_GUARDS = 8
 LONGEST_MESSAGE = 160
@@ -72,7 +71,7 @@ class Guard:
         try:
             with _closed_doors():
                 columns, chunks = self._fetch(query, time.monotonic() + timeout_s, max_rows, max_bytes)
-        except _RefusedError as error:
+        except RefusedError as error:
             status, message = error.args
         except MemoryError:
             status, message = "memory", "out of memory"
@@ -80,33 +79,17 @@ class Guard:
             status, message = _find_status(error), _shorten(str(error))
         elapsed_ms = (time.perf_counter() - start) * 1000
         if status:
-            return status, " ".join(message.split())[:500], (), [], [], elapsed_ms, (), ()
-        return "", "", columns, [], chunks, elapsed_ms, (), _find_notes(query)
+            return fail(status, message, elapsed_ms)
+        return "", "", columns, [], chunks, elapsed_ms, None, _find_notes(query)
 
     def _fetch(self, query: str, deadline: float, max_rows: int, max_bytes: int) -> tuple[tuple[str, ...], list[bytes]]:
         found = self._store.query(query, prefixes=_PREFIXES, custom_functions=self._functions)
         if isinstance(found, pyoxigraph.QueryBoolean):
-            return ("answer",), [pickle.dumps([(bool(found),)], 5)]
+            return ("answer",), [pickle.dumps([(bool(found),)], PROTOCOL)]
         if not isinstance(found, pyoxigraph.QuerySolutions):
-            raise _RefusedError("no_result_set", "CONSTRUCT and DESCRIBE give a graph, not rows")
+            raise RefusedError("no_result_set", "CONSTRUCT and DESCRIBE give a graph, not rows")
         columns = tuple(variable.value for variable in found.variables)
-        chunks: list[bytes] = []
-        size = n = 0
-        for rows in _in_chunks(found):
-            n += len(rows)
-            if n > max_rows:
-                raise _RefusedError("rows", f"more than {max_rows:,} rows")
-            chunks.append(pickle.dumps(rows, 5))
-            size += len(chunks[-1])
-            if size > max_bytes:
-                raise _RefusedError("bytes", f"more than {max_bytes:,} bytes")
-            if time.monotonic() > deadline:
-                raise _RefusedError("timeout", "the query was too slow")
-        return columns, chunks
-
-
-class _RefusedError(Exception):
-    """Ends a query with a status and a message of our own."""
+        return columns, pack_rows(_in_pieces(found), max_rows, max_bytes, lambda: time.monotonic() > deadline)
 
 
 _PREFIXES = {
@@ -132,7 +115,7 @@ def _closed_doors() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def _in_chunks(solutions: Any) -> Iterator[list[tuple[object, ...]]]:
+def _in_pieces(solutions: Any) -> Iterator[list[tuple[object, ...]]]:
     rows: list[tuple[object, ...]] = []
     for solution in solutions:
         rows.append(tuple([None if term is None else read_term(term) for term in solution]))

@@ -7,15 +7,14 @@ tuples. Read-only is enforced by the engine (authorizer, limits, `mode=ro`), nev
 from __future__ import annotations
 
 import contextlib
-import pickle
 import re
 import sqlite3
 import sys
 import time
+from itertools import chain
 from urllib.parse import quote
 
-Answer = tuple[str, str, tuple[str, ...], list, list[bytes], float, tuple[str, ...], tuple[str, ...]]  # type: ignore[type-arg]
-"""Status (empty if well), message, columns, first rows, pickled further rows, elapsed ms, tables read, notes."""
+from .answers import Answer, RefusedError, check_text, fail, pack_rows
 
 OPEN_GUARDS = 16
 """Connections that a process keeps open; the least recently used is closed."""
@@ -167,7 +166,7 @@ class Guard:
         try:
             columns, rows, chunks, notes = self._run(query, max_rows, max_bytes)
             status = message = ""
-        except _RefusedError as error:
+        except RefusedError as error:
             status, message = error.args
         except (sqlite3.Error, sqlite3.Warning) as error:
             status, message = _find_status(str(error)), str(error)
@@ -175,19 +174,14 @@ class Guard:
             status, message = "memory", "out of memory"
         elapsed_ms = (time.perf_counter() - start) * 1000
         if status:
-            return status, _one_line(message), (), [], [], elapsed_ms, (), ()
+            return fail(status, message, elapsed_ms)
         tables = tuple(self._tables.intersection(map(str.lower, self._read)))
         return "", "", columns, rows, chunks, elapsed_ms, tables, notes
 
     def _run(
         self, query: str, max_rows: int, max_bytes: int
     ) -> tuple[tuple[str, ...], list[tuple[object, ...]], list[bytes], tuple[str, ...]]:
-        if "\0" in query:
-            raise _RefusedError("syntax", "the query contains a null character")
-        try:
-            query.encode()
-        except UnicodeEncodeError:
-            raise _RefusedError("syntax", "the query is not valid Unicode text") from None
+        check_text(query)
         misquoted = self._find_misquoted(query) if '"' in query else ""
         self._read.clear()
         self._functions.clear()
@@ -217,18 +211,19 @@ class Guard:
         try:
             if cursor.description is None:
                 if _is_blank(query):
-                    raise _RefusedError("no_result_set", "the text holds no statement")
-                raise _RefusedError("denied", "not a query: it gives no rows")
+                    raise RefusedError("no_result_set", "the text holds no statement")
+                raise RefusedError("denied", "not a query: it gives no rows")
             columns = tuple([item[0] for item in cursor.description])
             rows = cursor.fetchmany(CHUNK)
             if len(rows) < CHUNK:
                 if len(rows) > max_rows:
-                    raise _RefusedError("rows", f"more than {max_rows:,} rows")
+                    raise RefusedError("rows", f"more than {max_rows:,} rows")
                 return columns, rows, []
             if self._is_gold:
                 rows.extend(self._rest(cursor, max_rows, len(columns)))
                 return columns, rows, []
-            return columns, [], self._chunks(cursor, rows, max_rows, max_bytes)
+            pieces = chain([rows], iter(lambda: cursor.fetchmany(CHUNK), []))
+            return columns, [], pack_rows(pieces, max_rows, max_bytes, self._is_late)
         finally:
             cursor.close()
 
@@ -238,27 +233,8 @@ class Guard:
         while rows := cursor.fetchmany(CHUNK):
             rest.extend(rows)
             if len(rest) + CHUNK > most:
-                raise _RefusedError("rows", f"more than {most:,} rows")
+                raise RefusedError("rows", f"more than {most:,} rows")
         return rest
-
-    def _chunks(
-        self, cursor: sqlite3.Cursor, rows: list[tuple[object, ...]], max_rows: int, max_bytes: int
-    ) -> list[bytes]:
-        """Fetch the rest, pickled piece by piece: what has to be sent anyway is also the measure of its size."""
-        chunks: list[bytes] = []
-        n = size = 0
-        while rows:
-            n += len(rows)
-            if n > max_rows:
-                raise _RefusedError("rows", f"more than {max_rows:,} rows")
-            chunks.append(pickle.dumps(rows, 5))
-            size += len(chunks[-1])
-            if size > max_bytes:
-                raise _RefusedError("bytes", f"more than {max_bytes:,} bytes")
-            if self._is_late():
-                raise _RefusedError("timeout", "interrupted")
-            rows = cursor.fetchmany(CHUNK)
-        return chunks
 
     def _notes(self, query: str, misquoted: str) -> tuple[str, ...]:
         if not self._functions and not misquoted:
@@ -285,10 +261,6 @@ class Guard:
         return ""
 
 
-class _RefusedError(Exception):
-    """Ends a query with a status and a message of our own."""
-
-
 def _as_name(token: re.Match[str]) -> str:
     text = token.group()
     if not text.startswith('"'):
@@ -305,10 +277,6 @@ def _find_status(message: str) -> str:
         if part in message:
             return status
     return "error"
-
-
-def _one_line(message: str) -> str:
-    return " ".join(message.split())[:500]
 
 
 def open_guard(path: str, options: dict[str, int]) -> Guard:
