@@ -9,6 +9,7 @@ seven rounds of 0.5 s. Start-up of pytest itself is measured beside it, since a 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import resource
 import subprocess
@@ -44,7 +45,10 @@ def measure(folder: Path, endpoint: Endpoint, label: str, *args: str) -> None:
     """Run pytest once and print what it took."""
     calls, began_s = len(endpoint.calls), time.monotonic()
     used_s = _children_s()
-    result = subprocess.run([sys.executable, "-m", "pytest", *LEAN, *args], cwd=folder, capture_output=True, text=True)
+    # without compiled modules on disk every start compiles everything anew, which measures something else
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-m", "pytest", *LEAN, *args]
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     wall_s = time.monotonic() - began_s
     tail = result.stdout.strip().splitlines()[-1] if result.stdout.strip() else result.stderr[-200:]
     print(

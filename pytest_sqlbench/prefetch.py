@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -149,6 +150,7 @@ class Prefetch:
         if getattr(node.gateway.spec, "popen", False):
             if self._relay is None:
                 self._relay = Relay(self.name, self._answer_worker)
+                threading.Thread(target=self._warm_up, name="sqlbench-warm-up", daemon=True).start()
             node.workerinput[RELAY] = self._relay.place
 
     @pytest.hookimpl(optionalhook=True)
@@ -159,6 +161,13 @@ class Prefetch:
         cases = [case for node_id in ids if (case := self._find_case(node_id)) is not None]
         self._ahead = self._plan([(case, sample) for case in cases for sample in range(self._session.samples)])
         self._answers.read_ahead(self._ahead.due())
+
+    def _warm_up(self) -> None:
+        """Get ready for calls while the workers start and collect."""
+        first = next((suite.cases[0] for suite in self._session.suites.values() if suite.cases), None)
+        if first is not None:
+            with suppress(ModelError):  # told where the case is asked for
+                self._answers.warm_up(first)
 
     def _find_case(self, node_id: str) -> Case | None:
         path, _, name = node_id.partition("::")
@@ -197,8 +206,11 @@ class Prefetch:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
-        """Under ``--sqlbench-generate-only``, ask for every case and run none."""
+        """Ask for the first cases before the first test sets up; under ``--sqlbench-generate-only`` for all of them."""
         failed_n = 0
+        is_run = not session.testsfailed or self._config.option.continue_on_collection_errors
+        if is_run and not self._only_generates and not self._config.option.collectonly:
+            self._answers.read_ahead(self._ahead.due())
         if self._only_generates and not self._config.option.collectonly:
             failed_n = self._generate(session)
             session.items.clear()

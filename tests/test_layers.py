@@ -33,7 +33,7 @@ ONLY_IN: dict[str, set[str]] = {
         "scoring/sql_doubts.py",
         "scoring/witness/constants.py",
     },
-    "sqlite_utils": {"engines/build.py", "predictors/store.py", "results_database.py", "commands/new.py"},
+    "sqlite_utils": {"engines/build.py", "results_database.py", "commands/new.py"},
 }
 """Library to the files that may import it."""
 

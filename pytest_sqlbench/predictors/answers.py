@@ -110,6 +110,14 @@ class Answers:
                 self._prints[key] = found
                 self._pool.submit(key, case, sample)
 
+    def warm_up(self, case: Case) -> None:
+        """Do what a first call would have to do, unless the store has the answer to this case already."""
+        warm_up = getattr(self._predictor, "warm_up", None)
+        if callable(warm_up) and self._reading is not Reading.OFFLINE:
+            key, _ = self._key(case, 0)
+            if self._find(key, case, 0) is None:
+                warm_up()
+
     def close(self) -> None:
         """Stop all calls. The store is not closed."""
         self._pool.close()

@@ -54,6 +54,10 @@ class OpenAIPredictor:
         _check_url(_base_url(options))
         self._book.add_suite(suite)
 
+    def warm_up(self) -> None:
+        """Import the client, which takes longer than some calls."""
+        _open_client(_base_url(self._options))
+
     def predict(self, case: Case, sample: int = 0) -> Prediction:
         """Ask once.
 

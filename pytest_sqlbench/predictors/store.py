@@ -6,7 +6,7 @@ import json
 import queue
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,12 @@ SCHEMA_VERSION = 1
 BATCH = 256
 """Most answers that one commit holds."""
 
-_ANSWER: dict[str, Any] = {
-    "key": str, "model": str, "parameters": str, "prompt_hash": str, "reply": str, "sql": str, "facts": str,
-    "prompt_tokens": int, "completion_tokens": int, "cost_usd": float, "latency_ms": float, "attempts": int,
-    "finish_reason": str, "created_at": str,
+_ANSWER = {
+    "key": "TEXT PRIMARY KEY", "model": "TEXT NOT NULL", "parameters": "TEXT", "prompt_hash": "TEXT", "reply": "TEXT",
+    "sql": "TEXT", "facts": "TEXT", "prompt_tokens": "INTEGER", "completion_tokens": "INTEGER", "cost_usd": "REAL",
+    "latency_ms": "REAL", "attempts": "INTEGER", "finish_reason": "TEXT", "created_at": "TEXT NOT NULL",
 }  # fmt: skip
-_USE: dict[str, Any] = {"suite": str, "case": str, "sample": int, "model": str, "key": str}
+_USE = {"suite": "TEXT", "case": "TEXT", "sample": "INTEGER", "model": "TEXT", "key": "TEXT"}
 """Which cases an answer was for: the same prompt in two suites is paid once, and exported for both."""
 
 
@@ -195,6 +195,15 @@ def _quoted(names: Iterable[str], table: str = "") -> str:
     return ", ".join(f'{table}"{name}"' for name in names)
 
 
+def _declared(columns: Mapping[str, str]) -> str:
+    return ", ".join(f'"{name}" {kind}' for name, kind in columns.items())
+
+
+_SCHEMA = (
+    # by hand: a builder of tables takes longer to import than a replayed run to judge
+    f"CREATE TABLE IF NOT EXISTS predictions ({_declared(_ANSWER)})",
+    f'CREATE TABLE IF NOT EXISTS uses ({_declared(_USE)}, PRIMARY KEY ("suite", "case", "sample", "model"))',
+)
 _INSERT_ANSWER = f"INSERT OR REPLACE INTO predictions ({_quoted(_ANSWER)}) VALUES ({', '.join('?' * len(_ANSWER))})"
 _INSERT_USE = f"INSERT OR REPLACE INTO uses ({_quoted(_USE)}) VALUES ({', '.join('?' * len(_USE))})"
 _FIND = f"""
@@ -218,13 +227,10 @@ def _create(connection: sqlite3.Connection) -> None:
         return
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return  # somebody else's database: seen by its columns, and left alone
-    import sqlite_utils  # only here: it takes longer to import than a replayed run to judge
-
     with connection:
         connection.execute("BEGIN IMMEDIATE")
-        store = sqlite_utils.Database(connection, execute_plugins=False)
-        store.table("predictions").create(_ANSWER, pk="key", not_null={"model", "created_at"}, if_not_exists=True)
-        store.table("uses").create(_USE, pk=("suite", "case", "sample", "model"), if_not_exists=True)
+        for statement in _SCHEMA:
+            connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
