@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -99,10 +100,10 @@ def test_any_text_of_a_model_is_kept(tmp_path: Path) -> None:
 def test_files_that_are_not_ours_are_refused(tmp_path: Path) -> None:
     text, other, newer = tmp_path / "text.db", tmp_path / "other.db", tmp_path / "newer.db"
     text.write_text("no database at all, and long enough to be seen as one by nobody" * 9)
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other)) as connection, connection:
         connection.execute("CREATE TABLE mine (x)")
     keep(newer, "c")
-    with sqlite3.connect(newer) as connection:
+    with closing(sqlite3.connect(newer)) as connection, connection:
         connection.execute("INSERT INTO migrations VALUES (99, 'later', '')")
     for path, words in ((text, "not a database"), (other, "another program's"), (newer, "a newer pytest-sqlbench")):
         before = path.read_bytes()

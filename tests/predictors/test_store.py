@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_case_exports_its_latest_answer(tmp_path: Path) -> None:
 def test_another_file_is_refused_and_left_alone(content: bytes | None, message: str, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     if content is None:
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("CREATE TABLE people (name)")
         connection.close()
     else:
@@ -81,7 +82,7 @@ def test_another_file_is_refused_and_left_alone(content: bytes | None, message: 
 
 def test_a_newer_store_is_refused(tmp_path: Path) -> None:
     Store(tmp_path / "s.db").close()
-    with sqlite3.connect(tmp_path / "s.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "s.db")) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(UsageError, match="newer version"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     ]
     (tmp_path / "dev.json").write_text(json.dumps(entries), encoding="utf-8")
     (tmp_path / "dbs" / "pets").mkdir(parents=True)
-    with sqlite3.connect(tmp_path / "dbs" / "pets" / "pets.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "dbs" / "pets" / "pets.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE pet (name TEXT)")
     connection.close()
     return tmp_path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -18,9 +19,9 @@ ROWS = [
 
 
 def run(text: str, mode: Mode = "official") -> list[tuple[object, ...]]:
-    connection = sqlite3.connect(":memory:")
-    create_table(connection, PLAYERS, ROWS)
-    return connection.execute(wrap_query(text, PLAYERS, mode, (4,))).fetchall()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create_table(connection, PLAYERS, ROWS)
+        return connection.execute(wrap_query(text, PLAYERS, mode, (4,))).fetchall()
 
 
 @pytest.mark.parametrize(

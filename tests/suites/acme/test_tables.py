@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_header_can_be_corrected(folder: Path) -> None:
 
 
 def test_sqlite_divides_amounts_as_numbers_and_keeps_text(folder: Path) -> None:
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection, connection:
         connection.executescript(write_script(_read(folder).values(), "sqlite"))
         assert connection.execute("SELECT amount / 20000 FROM claim").fetchall() == [(0.75,), (None,)]
         assert connection.execute("SELECT text FROM note").fetchall() == [("it's",), ("007",)]
