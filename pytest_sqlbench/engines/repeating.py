@@ -20,14 +20,12 @@ class LimitedEngine(Engine, Protocol):
     allowance: Allowance
 
 
-class CachingEngine:
-    """Answers golds from a cache where it can; everything else is the engine's own."""
+class _Between:
+    """Stands between a judge and an engine; what it does not change is the engine's own."""
 
-    def __init__(self, engine: LimitedEngine, open_cache: Callable[[], GoldCache | None]) -> None:
+    def __init__(self, engine: LimitedEngine) -> None:
         self._engine = engine
-        self._open_cache = open_cache
         self.allowance = engine.allowance
-        self.run_prediction = engine.run_prediction
 
     @property
     def version(self) -> str:
@@ -38,6 +36,23 @@ class CachingEngine:
     def terminated(self) -> int:
         """How many server processes had to be terminated; 0 for an engine without a server."""
         return int(getattr(self._engine, "terminated", 0))
+
+    def describe(self) -> str:
+        """Say what a prompt may know of the database."""
+        return self._engine.describe()
+
+    def close(self) -> None:
+        """Close the engine."""
+        self._engine.close()
+
+
+class CachingEngine(_Between):
+    """Answers golds from a cache where it can; everything else is the engine's own."""
+
+    def __init__(self, engine: LimitedEngine, open_cache: Callable[[], GoldCache | None]) -> None:
+        super().__init__(engine)
+        self._open_cache = open_cache
+        self.run_prediction = engine.run_prediction
 
     def run_gold(self, query: str) -> Answer:
         """Return the kept result of a gold, or run it and keep its result if it was slow."""
@@ -52,35 +67,16 @@ class CachingEngine:
             cache.keep(query, result)
         return result
 
-    def describe(self) -> str:
-        """Say what a prompt may know of the database."""
-        return self._engine.describe()
 
-    def close(self) -> None:
-        """Close the engine."""
-        self._engine.close()
-
-
-class RepeatingEngine:
+class RepeatingEngine(_Between):
     """Runs every query several times and notes results that differ.
 
     An engine that has ``run_again(query, is_gold)`` may answer in another physical order there.
     """
 
     def __init__(self, engine: LimitedEngine, times: int) -> None:
-        self._engine = engine
+        super().__init__(engine)
         self._times = times
-        self.allowance = engine.allowance
-
-    @property
-    def version(self) -> str:
-        """Name and version of the engine."""
-        return self._engine.version
-
-    @property
-    def terminated(self) -> int:
-        """How many server processes had to be terminated; 0 for an engine without a server."""
-        return int(getattr(self._engine, "terminated", 0))
 
     def run_gold(self, query: str) -> Answer:
         """Run a gold several times."""
@@ -100,14 +96,6 @@ class RepeatingEngine:
             if note := _difference(first, other):
                 return replace(first, warnings=(*first.warnings, note))
         return first
-
-    def describe(self) -> str:
-        """Say what a prompt may know of the database."""
-        return self._engine.describe()
-
-    def close(self) -> None:
-        """Close the engine."""
-        self._engine.close()
 
 
 def _difference(first: ResultSet, other: Answer) -> str:

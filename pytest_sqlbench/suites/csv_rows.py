@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pytest_sqlbench.errors import CaseError
+from pytest_sqlbench.suites.json_lines import decode_text, read_objects
 
 SUFFIXES = (".csv", ".tsv", ".jsonl")
 
@@ -23,13 +23,10 @@ def read_rows(path: Path, content: bytes) -> Iterator[tuple[int, dict[str, Any]]
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise CaseError(path, 0, f"unknown kind of table {path.suffix!r}. Known: {', '.join(SUFFIXES)}.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CaseError(path, content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
-    yield from (
-        _json_lines(path, text) if suffix == ".jsonl" else _csv_rows(path, text, "\t" if suffix == ".tsv" else ",")
-    )
+    if suffix == ".jsonl":
+        yield from read_objects(path, content)
+    else:
+        yield from _csv_rows(path, decode_text(path, content), "\t" if suffix == ".tsv" else ",")
 
 
 def _csv_rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -50,16 +47,3 @@ def _csv_rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, dict
             line = reader.line_num + 1
     except csv.Error as error:
         raise CaseError(path, reader.line_num, f"is not CSV: {error}") from error
-
-
-def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line, raw in enumerate(text.split("\n"), start=1):
-        if not raw.strip():
-            continue
-        try:
-            entry = json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            raise CaseError(path, line, f"is not JSON: {error}") from error
-        if not isinstance(entry, dict):
-            raise CaseError(path, line, f"found {raw[:40]!r}, wanted an object")
-        yield line, entry

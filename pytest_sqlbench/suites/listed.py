@@ -66,19 +66,13 @@ def make_suite(
     digest = hashlib.sha256(manifest.path.read_bytes())
     for content in contents:
         digest.update(content)
-    return Suite(
-        name=manifest.name,
-        path=manifest.path,
-        cases=tuple(kept),
+    return manifest.make_suite(
+        kept,
+        metric,
+        digest.hexdigest(),
         databases=databases,
-        metric=metric,
-        threshold=1.0 if manifest.threshold is None else manifest.threshold,
-        policy=manifest.policy if "policy" in manifest.top else find_preset(preset),
-        fail_under=manifest.fail_under,
-        tags=manifest.tags,
-        prompt=manifest.prompt,
+        policy=None if "policy" in manifest.top else find_preset(preset),
         settings=settings,
-        digest=digest.hexdigest(),
     )
 
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from pytest_sqlbench.case import Database
+from pytest_sqlbench.case import NOTHING, Case, Database, Suite
 from pytest_sqlbench.errors import CaseError, UsageError
 from pytest_sqlbench.policy import Policy, parse_policy
 from pytest_sqlbench.suites.yaml_lines import LinedDict, read_yaml
@@ -77,6 +77,32 @@ class Manifest:
     def check_keys(self, known: Iterable[str]) -> None:
         """Raise `CaseError` for the first key that neither every manifest nor this format has."""
         check_keys(self.path, self.settings, known, also=COMMON_KEYS | {"format"})
+
+    def make_suite(
+        self,
+        cases: Iterable[Case],
+        metric: str,
+        digest: str,
+        *,
+        databases: Mapping[str, Database] | None = None,
+        policy: Policy | None = None,
+        settings: Mapping[str, Any] = NOTHING,
+    ) -> Suite:
+        """Make the suite of these cases; databases and policy are the manifest's where none are given."""
+        return Suite(
+            name=self.name,
+            path=self.path,
+            cases=tuple(cases),
+            databases=self.databases if databases is None else databases,
+            metric=metric,
+            threshold=1.0 if self.threshold is None else self.threshold,
+            policy=policy or self.policy,
+            fail_under=self.fail_under,
+            tags=self.tags,
+            prompt=self.prompt,
+            settings=settings,
+            digest=digest,
+        )
 
 
 _KINDS = {str: "a text", int: "a whole number", bool: "true or false", list: "a list", dict: "a mapping"}

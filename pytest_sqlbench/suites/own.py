@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import CaseError, UsageError
 from pytest_sqlbench.policy import Policy, parse_policy
 from pytest_sqlbench.suites.clause_settings import CLAUSE_KEYS, read_clause_metric
+from pytest_sqlbench.suites.json_lines import read_objects
 from pytest_sqlbench.suites.manifest import Manifest, check_keys
 from pytest_sqlbench.suites.yaml_lines import LinedDict
 
@@ -53,20 +53,7 @@ def read_suite(manifest: Manifest) -> Suite:
         cases = tuple(_read_files(manifest, defaults, digest))
     if not cases:
         raise manifest.error("cases" if "cases" in manifest.settings else "data", "the suite has no case")
-    return Suite(
-        name=manifest.name,
-        path=manifest.path,
-        cases=cases,
-        databases=manifest.databases,
-        metric=metric,
-        threshold=1.0 if manifest.threshold is None else manifest.threshold,
-        policy=manifest.policy,
-        fail_under=manifest.fail_under,
-        tags=manifest.tags,
-        prompt=manifest.prompt,
-        settings=settings,
-        digest=digest.hexdigest(),
-    )
+    return manifest.make_suite(cases, metric, digest.hexdigest(), settings=settings)
 
 
 def _defaults(manifest: Manifest) -> _Defaults:
@@ -99,28 +86,11 @@ def _read_files(manifest: Manifest, defaults: _Defaults, digest: Any) -> Iterato
 
 
 def _parse_lines(path: Path, content: bytes, defaults: _Defaults) -> Iterator[Case]:
-    decode = json.JSONDecoder().decode
-    for line, raw in enumerate(_text_of(path, content).split("\n"), 1):
-        if not raw or raw.isspace():
-            continue
-        try:
-            entry = decode(raw)
-        except ValueError as error:
-            raise CaseError(path, line, f"is not JSON: {error}") from error
-        if not isinstance(entry, dict):
-            raise CaseError(path, line, f"found {raw[:40]!r}, wanted an object with id, question and gold")
+    for line, entry in read_objects(path, content, "an object with id, question and gold"):
         if not entry.keys() <= CASE_KEYS:
             key = sorted(entry.keys() - CASE_KEYS)[0]
             raise CaseError(path, line, f"unknown key {key!r}. Known: {', '.join(sorted(CASE_KEYS))}.")
         yield from _make_cases(entry, path, lambda _key, line=line: line, defaults, str(path))
-
-
-def _text_of(path: Path, content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise CaseError(path, line, "is not UTF-8 text") from error
 
 
 def _make_cases(

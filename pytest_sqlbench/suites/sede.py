@@ -11,6 +11,7 @@ from typing import Any
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import CaseError
 from pytest_sqlbench.suites.clause_settings import CLAUSE_KEYS, CLAUSE_METRICS, read_clause_metric
+from pytest_sqlbench.suites.json_lines import read_objects
 from pytest_sqlbench.suites.manifest import Manifest
 
 
@@ -41,19 +42,7 @@ def read_suite(manifest: Manifest) -> Suite:
     cases = tuple(_read_cases(manifest, data, content, facts))
     if not cases:
         raise CaseError(data, 0, "holds no question")
-    return Suite(
-        name=manifest.name,
-        path=manifest.path,
-        cases=cases,
-        metric=metric,
-        threshold=1.0 if manifest.threshold is None else manifest.threshold,
-        policy=manifest.policy,
-        fail_under=manifest.fail_under,
-        tags=manifest.tags,
-        prompt=manifest.prompt,
-        settings=settings,
-        digest=digest.hexdigest(),
-    )
+    return manifest.make_suite(cases, metric, digest.hexdigest(), databases={}, settings=settings)
 
 
 def _find_data(manifest: Manifest) -> Path:
@@ -71,20 +60,7 @@ def _find_data(manifest: Manifest) -> Path:
 
 
 def _read_cases(manifest: Manifest, path: Path, content: bytes, facts: Mapping[str, Any]) -> Iterator[Case]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise CaseError(path, line, "is not UTF-8 text") from error
-    for line, raw in enumerate(text.split("\n"), 1):
-        if not raw.strip():
-            continue
-        try:
-            entry = json.loads(raw)
-        except (ValueError, RecursionError) as error:
-            raise CaseError(path, line, f"is not JSON: {error}") from error
-        if not isinstance(entry, dict):
-            raise CaseError(path, line, "wanted an object with QuerySetId, Title and QueryBody")
+    for line, entry in read_objects(path, content, "an object with QuerySetId, Title and QueryBody"):
         yield Case(
             suite=manifest.name,
             id=f"{path.stem}-{_required(path, line, entry, 'QuerySetId', int)}",

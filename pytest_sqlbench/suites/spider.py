@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import CaseError
+from pytest_sqlbench.suites.json_lines import decode_text
 from pytest_sqlbench.suites.listed import LIST_KEYS, make_suite, parse_list, require_texts
 from pytest_sqlbench.suites.manifest import Manifest
 from pytest_sqlbench.suites.spider_hardness import find_hardness
@@ -85,12 +86,8 @@ def _hardness(entry: dict[str, Any]) -> str:
 
 
 def _lines(manifest: Manifest, path: Path, content: bytes) -> Iterator[Case]:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CaseError(path, content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
     position = 0
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(decode_text(path, content).split("\n"), start=1):
         if not line.strip():
             continue
         query, tab, database = line.rpartition("\t")

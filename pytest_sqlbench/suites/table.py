@@ -47,20 +47,8 @@ def read_suite(manifest: Manifest) -> Suite:
     if isinstance(manifest.top.get("databases"), str):
         return make_suite(manifest, data, cases, "default", [content], suffix=_suffix(manifest))
     metric, settings = read_clause_metric(manifest, "execution_accuracy", cases[0].dialect)
-    return Suite(
-        name=manifest.name,
-        path=manifest.path,
-        cases=tuple(cases),
-        databases=manifest.databases,
-        metric=metric,
-        threshold=1.0 if manifest.threshold is None else manifest.threshold,
-        policy=manifest.policy,
-        fail_under=manifest.fail_under,
-        tags=manifest.tags,
-        prompt=manifest.prompt,
-        settings=settings,
-        digest=hashlib.sha256(manifest.path.read_bytes() + content).hexdigest(),
-    )
+    digest = hashlib.sha256(manifest.path.read_bytes() + content).hexdigest()
+    return manifest.make_suite(cases, metric, digest, settings=settings)
 
 
 def _suffix(manifest: Manifest) -> str:

@@ -13,6 +13,7 @@ from pytest_sqlbench.case import Case, Database, Suite
 from pytest_sqlbench.errors import CaseError
 from pytest_sqlbench.logical_form import AGGREGATES, Condition, LogicalForm, WebTable, describe_table, render_sql
 from pytest_sqlbench.policy import Policy
+from pytest_sqlbench.suites.json_lines import decode_text
 from pytest_sqlbench.suites.manifest import Manifest
 from pytest_sqlbench.suites.wikisql_tables import check_database, read_database_tables, read_tables_file
 
@@ -50,23 +51,14 @@ def read_suite(manifest: Manifest) -> Suite:
         raise CaseError(files.questions, 0, "holds no question")
     named = manifest.policy.name if manifest.policy.name in MODES else "official"
     mode = manifest.choice("mode", MODES, named)
-    return Suite(
-        name=manifest.name,
-        path=manifest.path,
-        cases=cases,
+    equality = manifest.choice("lf_equality", EQUALITIES, "head")
+    return manifest.make_suite(
+        cases,
+        manifest.metric or "acc_ex",
+        digest.hexdigest(),
         databases={"main": Database("main", path=files.database)} if files.database else {},
-        metric=manifest.metric or "acc_ex",
-        threshold=1.0 if manifest.threshold is None else manifest.threshold,
         policy=Policy(name=f"wikisql-{mode}", columns="exact", vacuous=manifest.policy.vacuous, rule="wikisql"),
-        fail_under=manifest.fail_under,
-        tags=manifest.tags,
-        prompt=manifest.prompt,
-        settings={
-            "mode": mode,
-            "lf_equality": manifest.choice("lf_equality", EQUALITIES, "head"),
-            "tables": files.tables,
-        },
-        digest=digest.hexdigest(),
+        settings={"mode": mode, "lf_equality": equality, "tables": files.tables},
     )
 
 
@@ -107,7 +99,7 @@ def _read_tables(files: _Files, digest: Any) -> Mapping[str, WebTable]:
 def _read_cases(suite: str, files: _Files, content: bytes, tables: Mapping[str, WebTable]) -> Iterator[Case]:
     decode = json.JSONDecoder().decode
     reader = _CaseReader(suite, files, tables)
-    for line, raw in enumerate(_text_of(files.questions, content).split("\n"), 1):
+    for line, raw in enumerate(decode_text(files.questions, content).split("\n"), 1):
         if not raw or raw.isspace():
             continue
         try:
@@ -115,14 +107,6 @@ def _read_cases(suite: str, files: _Files, content: bytes, tables: Mapping[str, 
         except (ValueError, RecursionError) as error:
             raise CaseError(files.questions, line, f"is not JSON: {error}") from error
         yield reader.read(entry, line)
-
-
-def _text_of(path: Path, content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise CaseError(path, line, "is not UTF-8 text") from error
 
 
 class _CaseReader:

@@ -13,6 +13,7 @@ from pytest_sqlbench.errors import CaseError
 from pytest_sqlbench.evaluation.registry import open_judge
 from pytest_sqlbench.policy import find_preset
 from pytest_sqlbench.predictors.registry import bind_suite, make_predictor
+from pytest_sqlbench.result import Limits
 from pytest_sqlbench.settings import Settings
 from pytest_sqlbench.suites.registry import load_suite
 from pytest_sqlbench.verdict import Outcome, Reason
@@ -81,7 +82,7 @@ def test_published_predictions_score_as_published(published: Path, name: str, of
     bind_suite(predictor, suite)
     right = {}
     for level in ("off", "fences", "full"):
-        judge = open_judge(suite, Settings(extraction=level))  # type: ignore[arg-type]
+        judge = open_judge(suite, Settings(extraction=level, limits=Limits(timeout_s=60.0)))  # type: ignore[arg-type]
         verdicts = [judge.judge(case, predictor.predict(case)) for case in suite.cases]
         judge.close()
         right[level] = sum(verdict.outcome is Outcome.CORRECT for verdict in verdicts)

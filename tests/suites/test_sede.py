@@ -85,7 +85,7 @@ def test_folder_needs_a_split(tmp_path: Path) -> None:
     ("entries", "more", "message"),
     [
         (["{"], "", r"val.jsonl:1: is not JSON"),
-        ([entry(), "[]"], "", r"val.jsonl:2: wanted an object with QuerySetId, Title and QueryBody"),
+        ([entry(), "[]"], "", r"val.jsonl:2: found '\[\]', wanted an object with QuerySetId, Title and QueryBody"),
         ([entry(Title=None)], "", r"val.jsonl:1: Title is None, wanted a text"),
         ([entry(QueryBody=" ")], "", r"val.jsonl:1: QueryBody is ' ', wanted a text"),
         ([entry(QuerySetId="7")], "", r"val.jsonl:1: QuerySetId is '7', wanted a whole number"),

@@ -73,19 +73,13 @@ def read_suite(manifest: Manifest) -> Suite:
         raise
     except UsageError as error:
         raise manifest.error("patches", str(error)) from error
-    return Suite(
-        name=manifest.name,
-        path=manifest.path,
-        cases=cases,
+    return manifest.make_suite(
+        cases,
+        manifest.metric or "execution_accuracy",
+        _digest(manifest.path, folder),
         databases=_make_databases(manifest, folder, tables, choices),
-        metric=manifest.metric or "execution_accuracy",
-        threshold=1.0 if manifest.threshold is None else manifest.threshold,
-        policy=manifest.policy if "policy" in manifest.top else find_preset("paper"),
-        fail_under=manifest.fail_under,
-        tags=manifest.tags,
-        prompt=manifest.prompt,
+        policy=None if "policy" in manifest.top else find_preset("paper"),
         settings=MappingProxyType({"transpile_from": transpile_from} if transpile_from else {}),
-        digest=_digest(manifest.path, folder),
     )
 
 
