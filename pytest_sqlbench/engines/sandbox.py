@@ -142,7 +142,7 @@ class Sandbox:
             )
         except OSError as error:
             raise EngineError(f"the sandbox of {self._engine} cannot be started: {error}") from error
-        self._process, self._owner, self._asked = process, os.getpid(), 0
+        self._process, self._owner, self._asked, self._opened = process, os.getpid(), 0, None
         assert process.stdout is not None
         if poll is not None:
             self._poller = poll()

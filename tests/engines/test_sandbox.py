@@ -156,6 +156,28 @@ def test_no_orphan_is_left_when_the_parent_is_killed(path: str, query: str) -> N
     raise AssertionError("the child outlived its parent")
 
 
+FORKED = """
+import os, sys
+from pytest_sqlbench.engines.sandbox import Sandbox
+sandbox = Sandbox("sqlite", 2**28)
+file, budget = (sys.argv[1], 0, {"is_immutable": 1, "cell_bytes": 2**26}), (5.0, 1000, 2**20)
+first, parent = sandbox.ask(file, "SELECT count(*) FROM n", budget), sandbox.pid
+child = os.fork()
+second = sandbox.ask(file, "SELECT count(*) FROM n", budget)
+assert first[3] == second[3] == [(3,)], second
+assert (sandbox.pid == parent) == bool(child)
+sandbox.close()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_starts_a_sandbox_of_its_own(path: str) -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED, path], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def _is_running(pid: int) -> bool:
     try:
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
