@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from time import perf_counter, time
+from typing import Any, Literal, NoReturn
 
 import pytest
 
-from pytest_sqlbench.collection import SqlbenchFile, SqlbenchItem
-from pytest_sqlbench.session import SqlbenchSession
+from pytest_sqlbench.collection import BenchTrouble, SqlbenchFile, SqlbenchItem, WrongAnswer
+from pytest_sqlbench.session import VERDICTS, SqlbenchSession
 
 _HOOKS = ("pytest_runtest_setup", "pytest_runtest_call", "pytest_runtest_teardown", "pytest_runtest_makereport")
 """Whoever implements one of these may want to see every phase of a case."""
@@ -35,6 +36,8 @@ class FastProtocol:
         self._config = session.config
         self._obstacle: str | None = None
         self._path: SqlbenchFile | None = None
+        self._keywords: dict[str, Literal[1]] = {}
+        """Of the file, for the reports of its cases."""
 
     @property
     def obstacle(self) -> str:
@@ -67,23 +70,68 @@ class FastProtocol:
         if not isinstance(item, SqlbenchItem) or self.obstacle or _has_marks(item):
             return None
         if item.parent is not self._path:
-            self._path = item.parent  # type: ignore[assignment] # the parent of an item is its file
-            if not self._session.is_worker:  # the terminal begins a line for the file
-                self._config.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        call = _call(item.setup, "setup")
-        if call.excinfo is None:
-            call = _call(item.runtest, "call")
-        self._report(item, call)
+            self._begin(item)
+        self._log(self._run(item))
         if self._config.getoption("xmlpath", None):  # junit keeps a failure open until it hears of the tear-down
-            self._report(item, _call(_nothing, "teardown"))
+            self._log(self._report_by_pytest(item, _call(_nothing, "teardown")))
         if nextitem is None or nextitem.parent is not item.parent:
             self._path = None
             _tear_down(item, nextitem)
         return True
 
-    def _report(self, item: SqlbenchItem, call: pytest.CallInfo[None]) -> None:
-        report = self._config.hook.pytest_runtest_makereport(item=item, call=call)
+    def _begin(self, item: SqlbenchItem) -> None:
+        assert item.parent is not None  # its file
+        self._path = item.parent  # type: ignore[assignment] # the parent of an item is its file
+        self._keywords = dict.fromkeys(item.parent.keywords, 1)
+        if not self._session.is_worker:  # the terminal begins a line for the file
+            self._config.hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+
+    def _run(self, item: SqlbenchItem) -> pytest.TestReport:
+        """Run a case and report it; whatever is not plainly right or wrong is put into words by pytest."""
+        when: Literal["setup", "call"] = "setup"
+        failure: str | None = None
+        start, clock = time(), perf_counter()
+        try:
+            item.setup()
+            when = "call"
+            item.runtest()
+        except (WrongAnswer, BenchTrouble) as error:
+            failure = str(error)
+        except BaseException as error:
+            return self._report_by_pytest(item, _call(_Raise(error), when))
+        duration = perf_counter() - clock
+        report = pytest.TestReport(
+            nodeid=getattr(item, "id", item.nodeid),  # from pytest 9.2 on an id that is not read from the text again
+            location=item.location,
+            keywords={**self._keywords, item.name: 1},
+            outcome="passed" if failure is None else "failed",
+            longrepr=failure,
+            when=when,
+            duration=duration,
+            start=start,
+            stop=start + duration,
+            user_properties=item.user_properties,
+        )
+        self._session.stamp(report, item.stash[VERDICTS])
+        self._session.gatekeeper.excuse(report)
+        return report
+
+    def _report_by_pytest(self, item: SqlbenchItem, call: pytest.CallInfo[None]) -> pytest.TestReport:
+        report: pytest.TestReport = self._config.hook.pytest_runtest_makereport(item=item, call=call)
+        return report
+
+    def _log(self, report: pytest.TestReport) -> None:
         self._config.hook.pytest_runtest_logreport(report=report)
+
+
+class _Raise:
+    """Raises an error again, for pytest to look at."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __call__(self) -> NoReturn:
+        raise self._error
 
 
 def _has_marks(item: SqlbenchItem) -> bool:

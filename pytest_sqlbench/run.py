@@ -135,6 +135,8 @@ class Tally:
     @property
     def shown(self) -> Verdict:
         """The sample that stands for the case: trouble if there is any, else the first that is as the case is."""
+        if len(self.verdicts) == 1:
+            return self.verdicts[0]
         if self.is_trouble:
             return next(verdict for verdict in self.verdicts if verdict.is_trouble)
         return next(v for v in self.verdicts if (v.outcome is Outcome.CORRECT) is self.is_right)

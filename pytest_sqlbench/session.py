@@ -18,6 +18,7 @@ from pytest_sqlbench.databases import check_places, place_suite, read_places
 from pytest_sqlbench.engines.limits import describe_limits
 from pytest_sqlbench.errors import EngineError, ModelError, SqlbenchError, UsageError
 from pytest_sqlbench.evaluation.registry import Judge, open_judge
+from pytest_sqlbench.freezing import Freezer
 from pytest_sqlbench.gating import register_gates
 from pytest_sqlbench.judging_options import read_settings, usage_errors
 from pytest_sqlbench.manifests import find_manifests
@@ -193,7 +194,7 @@ class SqlbenchSession:
             place = self._places[suite.path] = Path(os.path.relpath(suite.path, self.config.rootpath)).as_posix()
         return amend(
             verdict,
-            tags=tuple(dict.fromkeys((*suite.tags, *case.tags))),
+            tags=tuple(dict.fromkeys((*suite.tags, *case.tags))) if suite.tags else case.tags,
             difficulty=case.difficulty,
             where=f"{place}:{0 if case.file else case.line}",
             digest=digest_case(case),
@@ -273,12 +274,16 @@ class SqlbenchSession:
         if report.when == "call" or (report.when == "setup" and not report.passed):
             tally = item.stash.get(VERDICTS, None)
             if tally is not None:
-                report.sqlbench = [to_record(verdict) for verdict in tally.verdicts]
+                self.stamp(report, tally)
                 if report.when == "setup" and call.excinfo is not None and tally.is_trouble:
                     report.longrepr = str(call.excinfo.value)  # pytest asks an item for its words in the call only
-                if not self.is_worker:
-                    self._fresh[report.nodeid] = tally
         return cast(pytest.TestReport, report)
+
+    def stamp(self, report: pytest.TestReport, tally: Tally) -> None:
+        """Put the verdicts of a case on its report."""
+        report.sqlbench = [to_record(verdict) for verdict in tally.verdicts]  # type: ignore[attr-defined]
+        if not self.is_worker:
+            self._fresh[report.nodeid] = tally
 
     def hear(self, report: pytest.TestReport) -> None:
         """Controller: keep the verdicts of a report."""
@@ -351,6 +356,7 @@ def open_session(config: pytest.Config) -> SqlbenchSession:
 
     session = SqlbenchSession(config)
     config.pluginmanager.register(session, PLUGIN_NAME)
+    config.pluginmanager.register(Freezer(), "sqlbench-freezer")
     reselection = read_reselection(config)
     if reselection is not None:
         config.pluginmanager.register(reselection, "sqlbench-reselection")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.evaluation.wikisql_queries import WikiSqlQueries
 from pytest_sqlbench.evaluation.wikisql_tables import WikiSqlTables
-from pytest_sqlbench.logical_form import AGGREGATES, LogicalForm, WebTable, render_sql
+from pytest_sqlbench.logical_form import AGGREGATES, Condition, LogicalForm, WebTable, render_sql
 from pytest_sqlbench.prediction import Prediction
 from pytest_sqlbench.result import QueryFailure, ResultSet, Status
 from pytest_sqlbench.scoring.extract import extract_query
@@ -37,9 +37,28 @@ class _Run:
     """What a prediction came to when it ran."""
 
     answer: Answer
-    rows: list[tuple[Any, ...]] | None
-    """None where it failed."""
+    cells: list[Any] | None = None
+    """What a form answered, its one column."""
+    rows: list[tuple[Any, ...]] | None = None
+    """What a text answered."""
     failure: QueryFailure | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """False where it failed."""
+        return self.cells is not None or self.rows is not None
+
+    def equals(self, gold: list[Any], mode: Mode) -> bool:
+        """Decide whether it is the gold's answer."""
+        if self.cells is not None:
+            return equal_answers(gold, self.cells, mode)
+        if self.rows is None or (self.rows and len(self.rows[0]) != 1):
+            return False
+        return equal_answers(gold, [row[0] for row in self.rows], mode)
+
+    def as_rows(self) -> list[tuple[Any, ...]]:
+        """Return the answer in the shape of a result set."""
+        return [(cell,) for cell in self.cells or ()] if self.rows is None else self.rows
 
 
 class WikiSqlJudge:
@@ -68,7 +87,11 @@ class WikiSqlJudge:
         if prediction.reply is None and prediction.facts is None:
             return self._verdict(case, Outcome.WRONG, score=0.0, reason=Reason.MISSING_PREDICTION)
         said, answer = self._read(prediction, table)
-        return self._compare(case, gold, self._run(answer, said.text, table), said)
+        if answer.form is not None and _is_same(form, answer.form):
+            run = _Run(answer, gold)
+        else:
+            run = self._run(answer, said.text, table)
+        return self._compare(case, gold, run, said)
 
     def close(self) -> None:
         """Close the tables and the sandbox. Closing twice is allowed."""
@@ -96,24 +119,24 @@ class WikiSqlJudge:
         if answer.form is not None:
             rows = self._tables.run(answer.form, table, self._mode)
             if isinstance(rows, QueryFailure):
-                return _Run(answer, None, rows)
-            return _Run(answer, [(cell,) for cell in rows])
+                return _Run(answer, failure=rows)
+            return _Run(answer, rows)
         assert answer.trouble is not None
         if not answer.trouble.is_query:
-            return _Run(answer, None)
+            return _Run(answer)
         result = self._queries.run(text, table, self._mode)
         if isinstance(result, ResultSet):
-            return _Run(answer, result.rows)
+            return _Run(answer, rows=result.rows)
         if answer.other is not None and result.status in _NO_SQL:
             return self._run(Answer("pseudo", answer.other), text, table)
-        return _Run(answer, None, result)
+        return _Run(answer, failure=result)
 
     def _compare(self, case: Case, gold: list[Any], run: _Run, said: _Text) -> Verdict:
         gold_form: LogicalForm = case.facts["gold_facts"]
-        is_equal = run.rows is not None and _matches(gold, run.rows, self._mode)
+        is_equal = run.equals(gold, self._mode)
         form = run.answer.form
         # SQL that runs and has no logical form is no miss; what does not even run is
-        is_other_sql = form is None and run.rows is not None
+        is_other_sql = form is None and run.is_answered
         lf = None if is_other_sql else form is not None and self._same_form(case, form)
         empty = is_vacuous(gold, AGGREGATES[gold_form.agg] == "COUNT")
         flags = _flags(is_equal, lf, empty, form)
@@ -149,7 +172,7 @@ class WikiSqlJudge:
             near=self._near(case, run),
             match=match,
             gold_result=ResultSet(("result",), [(cell,) for cell in gold]),
-            predicted_result=run.failure or (None if run.rows is None else _result(run.rows)),
+            predicted_result=run.failure or (_result(run.as_rows()) if run.is_answered else None),
             reply=said.reply if said.reply and said.reply != common["sql"] else None,
             **common,
         )
@@ -166,10 +189,12 @@ class WikiSqlJudge:
         if run.failure is not None:
             reason = _REASON_OF.get(run.failure.status) or Reason(run.failure.status.value)
             return Match(False, reason, run.failure.message), []
-        if run.rows is None:
+        if not run.is_answered:
             assert trouble is not None
             return Match(False, trouble.reason, trouble.detail), []
-        match = Match(False, Reason.VACUOUS, "both answers are empty") if is_equal else explain_rows(gold, run.rows)
+        match = (
+            Match(False, Reason.VACUOUS, "both answers are empty") if is_equal else explain_rows(gold, run.as_rows())
+        )
         if form is None:
             return match, []
         found = differences(case.facts["gold_facts"], form, case.facts["table"])
@@ -232,10 +257,15 @@ class _Text:
             return None
 
 
-def _matches(gold: list[Any], rows: Sequence[tuple[Any, ...]], mode: Mode) -> bool:
-    if rows and len(rows[0]) != 1:
-        return False
-    return equal_answers(gold, [row[0] for row in rows], mode)
+def _is_same(gold: LogicalForm, form: LogicalForm) -> bool:
+    """Say whether a form is the gold to the last type, as most are: then it has its answer already."""
+    return form is gold or (
+        form == gold and type(form.sel) is type(form.agg) is int and all(map(_same_types, gold.conds, form.conds))
+    )
+
+
+def _same_types(one: Condition, other: Condition) -> bool:
+    return type(one.value) is type(other.value) and type(other.column) is type(other.operator) is int
 
 
 def _binds_twice(form: LogicalForm) -> bool:
