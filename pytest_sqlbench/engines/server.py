@@ -16,8 +16,6 @@ from pytest_sqlbench.settings import Settings
 SQL_LENGTH = 100_000
 """The longest prediction; a gold may be ten times as long."""
 
-Answer = ResultSet | QueryFailure
-
 
 class Session(Protocol):
     """A connection that outlives any query: one is run at a time, in a read-only transaction that is rolled back."""
@@ -27,7 +25,7 @@ class Session(Protocol):
     terminated: int
     """How many connections or server processes had to be ended because the query could not be stopped otherwise."""
 
-    def run(self, query: str, max_rows: int, max_bytes: int) -> Answer:
+    def run(self, query: str, max_rows: int, max_bytes: int) -> ResultSet | QueryFailure:
         """Run one query that was not refused."""
 
     def describe(self) -> str:
@@ -68,18 +66,18 @@ class ServerEngine:
         """Name what need not be asked of the server: longer than ``most``, unreadable, or reaching beyond a query."""
         raise NotImplementedError
 
-    def _finish(self, query: str, answer: Answer) -> Answer:
+    def _finish(self, query: str, answer: ResultSet | QueryFailure) -> ResultSet | QueryFailure:
         """Say of an answer what the server does not."""
         raise NotImplementedError
 
-    def run_gold(self, query: str) -> Answer:
+    def run_gold(self, query: str) -> ResultSet | QueryFailure:
         """Run a query of the suite, read-only, on a session that no prediction has used."""
         if refusal := self._refuse(query, 10 * SQL_LENGTH):
             return refusal
         _, *most = self.allowance.of_gold
         return self._finish(query, self.allowance.hear_gold(self._gold.run(query, *most)))
 
-    def run_prediction(self, query: str) -> Answer:
+    def run_prediction(self, query: str) -> ResultSet | QueryFailure:
         """Run an untrusted query."""
         _, *most = self.allowance.next_prediction()
         if refusal := self._refuse(query, SQL_LENGTH):
