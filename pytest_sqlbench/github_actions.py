@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_sqlbench.report.github import annotate, describe_step
 from pytest_sqlbench.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ class GithubActions:
         gates = self._gatekeeper
         if gates.run is None or not gates.run.verdicts:
             return
+        from pytest_sqlbench.report.github import annotate, describe_step
+
         if self._summary_path:
             obstacle = gates.obstacle if gates.rules else ""
             text = describe_step(gates.run, gates.comparison, gates.results, obstacle)

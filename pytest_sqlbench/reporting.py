@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,6 @@ from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import SqlbenchError
 from pytest_sqlbench.reselection import remember
 from pytest_sqlbench.run import Key, Run
-from pytest_sqlbench.triage import Diagnosis, diagnose_all
 from pytest_sqlbench.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_sqlbench.report.page import Background
     from pytest_sqlbench.results_database import ResultsDatabase
     from pytest_sqlbench.session import SqlbenchSession
+    from pytest_sqlbench.triage import Diagnosis
 
 MOST_DIAGNOSED = 2_000
 """Wrong cases that are diagnosed for the summary alone, which has to come at once."""
@@ -143,25 +143,37 @@ class Reports:
     def diagnose(self, run: Run) -> dict[int, Diagnosis]:
         """Return why each wrong verdict is wrong, by its position in the run; worked out once."""
         if self._diagnoses is None or len(self._diagnoses) < _count_wrong(run):
-            self._diagnoses = diagnose_all(run.verdicts, self.cases, self._find_names)
+            self._diagnoses = self._diagnose(run.verdicts, self.cases, self._find_names)
         return self._diagnoses
+
+    @staticmethod
+    def _diagnose(
+        verdicts: Sequence[Verdict],
+        cases: Mapping[Key, Case],
+        find_names: Callable[[Case], Sequence[str]] = lambda case: (),
+    ) -> dict[int, Diagnosis]:
+        if all(verdict.outcome is not Outcome.WRONG for verdict in verdicts):
+            return {}
+        from pytest_sqlbench.triage import diagnose_all
+
+        return diagnose_all(verdicts, cases, find_names)
 
     def _diagnose_first(self, run: Run) -> dict[int, Diagnosis]:
         """Diagnose the first wrong cases, as many as can be done at once; all where all are known already."""
         if self._diagnoses is None and not self._first:
             wrong = [place for place, verdict in enumerate(run.verdicts) if verdict.outcome is Outcome.WRONG]
             wrong = wrong[:MOST_DIAGNOSED]
-            found = diagnose_all([run.verdicts[place] for place in wrong], self.cases)
+            found = self._diagnose([run.verdicts[place] for place in wrong], self.cases)
             self._first = {wrong[place]: diagnosis for place, diagnosis in found.items()}
         return self._first if self._diagnoses is None else self._diagnoses
 
     def describe_causes(self) -> list[str]:
         """Return the causes for the summary: of all wrong cases if they are known, else of the first ones."""
+        run = self._session.gatekeeper.run
+        if run is None or not _count_wrong(run):
+            return []
         from pytest_sqlbench.report.causes import describe_causes
 
-        run = self._session.gatekeeper.run
-        if run is None:
-            return []
         return describe_causes(self._diagnose_first(run).values(), _count_wrong(run))
 
     # --- what is known beside the run

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_sqlbench.case import Case
 from pytest_sqlbench.comparison import Comparison
 from pytest_sqlbench.run import Run, tally_cases
-from pytest_sqlbench.triage import Cause, Diagnosis
 from pytest_sqlbench.verdict import Outcome
+
+if TYPE_CHECKING:
+    from pytest_sqlbench.triage import Diagnosis
 
 RECORD = "sqlbench/last_run"
 """Key in pytest's cache: case, as in ``shop[dear]``, to the words that it is selected by."""
@@ -75,6 +77,8 @@ def read_selection(config: pytest.Config) -> Reselection | None:
     word = config.getoption("sqlbench_select")
     if word is None:
         return None
+    from pytest_sqlbench.triage import Cause
+
     causes = [cause.value for cause in Cause]
     if word not in WORDS and word.removeprefix("cause:") not in causes * word.startswith("cause:"):
         raise pytest.UsageError(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_sqlbench.case import Case, Database, Suite
 from pytest_sqlbench.engines.registry import open_engine, place_database
 from pytest_sqlbench.errors import EngineError
 from pytest_sqlbench.evaluation.desk import Desk
-from pytest_sqlbench.evaluation.witness import Trial, Witness, WitnessBench
 from pytest_sqlbench.policy import Policy
 from pytest_sqlbench.result import Engine, QueryFailure, ResultSet
 from pytest_sqlbench.scoring.compare import compare
-from pytest_sqlbench.scoring.witness.tables import Reference
 from pytest_sqlbench.settings import Settings
 from pytest_sqlbench.verdict import Outcome, Reason, Verdict, amend
+
+if TYPE_CHECKING:
+    from pytest_sqlbench.evaluation.witness import Trial, Witness, WitnessBench
+    from pytest_sqlbench.scoring.witness.tables import Reference
 
 LUCK = "passed_by_luck"
 """The flag of a right verdict that a generated database exposes, and the name of its score."""
@@ -95,6 +97,8 @@ class LuckJudge:
         )
 
     def _bench(self, case: Case) -> WitnessBench | None:
+        from pytest_sqlbench.evaluation.witness import WitnessBench
+
         if case.database not in self._benches:
             path = place_database(case.engine, self._suite.databases[case.database], self._settings).path
             references = find_references(self._suite, case.database)
@@ -107,6 +111,8 @@ class LuckJudge:
 
 def find_references(suite: Suite, database: str) -> dict[str, tuple[Reference, ...]]:
     """Return the foreign keys that the suite knows of a database, beyond those that its file declares."""
+    from pytest_sqlbench.scoring.witness.tables import Reference
+
     known: Mapping[str, Any] = suite.settings.get("foreign_keys", {}).get(database, {})
     return {table: tuple(Reference(*parts) for parts in listed) for table, listed in known.items()}
 
