@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_sqlbench.options import read_choice, read_number, read_option
-from pytest_sqlbench.predictors.answers import Reading
-from pytest_sqlbench.predictors.calling import CallOptions
 from pytest_sqlbench.predictors.options import APIS, ModelOptions
+
+if TYPE_CHECKING:
+    from pytest_sqlbench.predictors.answers import Reading
+    from pytest_sqlbench.predictors.calling import CallOptions
 
 DEFAULT_STORE = Path(".sqlbench") / "predictions.db"
 
@@ -39,6 +41,8 @@ def read_model_options(config: pytest.Config) -> ModelOptions:
 
 def read_call_options(config: pytest.Config) -> CallOptions:
     """Read how hard a model is asked; raise `pytest.UsageError` for values that cannot be."""
+    from pytest_sqlbench.predictors.calling import CallOptions
+
     said = {
         "concurrency": _number(config, "sqlbench_concurrency", int, 1),
         "retries": _number(config, "sqlbench_retries", int, 0),
@@ -53,6 +57,8 @@ def read_call_options(config: pytest.Config) -> CallOptions:
 
 def read_reading(config: pytest.Config) -> Reading:
     """Read what the store is for; raise `pytest.UsageError` for two answers at once."""
+    from pytest_sqlbench.predictors.answers import Reading
+
     refreshes, is_offline = config.getoption("sqlbench_refresh"), config.getoption("sqlbench_offline")
     if refreshes and is_offline:
         raise pytest.UsageError("--sqlbench-refresh and --sqlbench-offline exclude each other")

@@ -9,55 +9,26 @@ import threading
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.errors import ModelError, UsageError
-from pytest_sqlbench.model_options import find_store, read_call_options, read_model_options, read_reading
+from pytest_sqlbench.model_options import find_store, read_call_options, read_reading
+from pytest_sqlbench.models import RELAY
 from pytest_sqlbench.prediction import Prediction, Predictor
 from pytest_sqlbench.predictors.ahead import Place, ReadAhead
 from pytest_sqlbench.predictors.answers import Answers
-from pytest_sqlbench.predictors.relay import Relay, RelayedPredictor
+from pytest_sqlbench.predictors.relay import Relay
 from pytest_sqlbench.predictors.store import Store
 
 if TYPE_CHECKING:
     from pytest_sqlbench.session import SqlbenchSession
 
-RELAY = "sqlbench_relay"
-"""The key of a worker's input that says how the controller is asked."""
 
-
-def open_model(session: SqlbenchSession, spec: str) -> Predictor:
-    """Make the model that a spec names, for this process.
-
-    Raises:
-        UsageError: The spec or an option cannot be used.
-    """
-    place = getattr(session.config, "workerinput", {}).get(RELAY)
-    if place is not None:
-        return RelayedPredictor(place)
-    made = session.config.hook.pytest_sqlbench_make_model(config=session.config, spec=spec)
-    return keep_answers(session, cast(Predictor, made) if made is not None else _make(session, spec))
-
-
-def _make(session: SqlbenchSession, spec: str) -> Predictor:
-    from dataclasses import replace
-
-    from pytest_sqlbench.predictors.registry import make_predictor
-
-    config = session.config
-    is_given = config.getoption("sqlbench_model") is not None
-    base = config.invocation_params.dir if is_given or config.inipath is None else config.inipath.parent
-    options = replace(read_model_options(config), cache_dir=session.prepared_settings.cache_dir)
-    return make_predictor(spec, base, options)
-
-
-def keep_answers(session: SqlbenchSession, predictor: Predictor) -> Predictor:
-    """Put pool and store before a model, unless it answers at once by itself, as recorded predictions do."""
-    if getattr(predictor, "is_instant", False):
-        return predictor
+def register_prefetch(session: SqlbenchSession, predictor: Predictor) -> Prefetch:
+    """Put pool and store before a model."""
     is_kept = not session.is_worker and not session.config.option.collectonly
     store = Store(find_store(session.config) if is_kept else None)
     answers = Answers(

@@ -97,7 +97,7 @@ class SqlbenchSession:
         """The model that ``--sqlbench-model`` names; raises `UsageError` if it cannot be made."""
         if self._predictor is None:
             assert self.spec is not None  # asked for only where a model was named
-            from pytest_sqlbench.prefetch import open_model
+            from pytest_sqlbench.models import open_model
 
             self._predictor = open_model(self, self.spec)
         return self._predictor
@@ -118,8 +118,8 @@ class SqlbenchSession:
         A spec, or a predictor made by this package, is asked ahead by many threads and its answers are kept. A
         callable is called where the test runs: it may stand on what other fixtures made for that thread.
         """
+        from pytest_sqlbench.models import keep_answers, open_model
         from pytest_sqlbench.predictors.python import adopt
-        from pytest_sqlbench.prefetch import keep_answers, open_model
 
         if self._predictor is None:
             if isinstance(value, str):
