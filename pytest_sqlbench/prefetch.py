@@ -5,6 +5,8 @@ Without xdist that process runs the tests itself; with it, the controller does i
 
 from __future__ import annotations
 
+import _thread
+import signal
 import threading
 from collections.abc import Generator
 from contextlib import suppress
@@ -20,6 +22,7 @@ from pytest_sqlbench.models import RELAY
 from pytest_sqlbench.prediction import Prediction, Predictor
 from pytest_sqlbench.predictors.ahead import Place, ReadAhead
 from pytest_sqlbench.predictors.answers import Answers
+from pytest_sqlbench.predictors.failures import CallError
 from pytest_sqlbench.predictors.relay import Relay
 from pytest_sqlbench.predictors.store import Store
 
@@ -62,6 +65,7 @@ class Prefetch:
         self._ahead = self._plan([])
         self._relay: Relay | None = None
         self._load_lock = threading.Lock()
+        self._is_interrupted = False
         self._only_generates = bool(self._config.getoption("sqlbench_generate_only"))
         if self._only_generates and self._is_distributed():
             raise UsageError("--sqlbench-generate-only is done by one process: leave -n out")
@@ -150,7 +154,14 @@ class Prefetch:
             return None  # told by the worker that collected it
 
     def _answer_worker(self, path: str, case_id: str, sample: int) -> Prediction:
-        return self.predict(self._load(Path(path)).find_case(case_id), sample)
+        try:
+            return self.predict(self._load(Path(path)).find_case(case_id), sample)
+        except KeyboardInterrupt as error:  # a model's; here is a thread of the relay
+            with self._load_lock:
+                is_first, self._is_interrupted = not self._is_interrupted, True
+            if is_first:  # a second one would strike while the run is being ended
+                _interrupt_main()
+            raise CallError("not asked: the run was stopped") from error
 
     def _load(self, path: Path) -> Suite:
         with self._load_lock:
@@ -204,6 +215,14 @@ class Prefetch:
         if reporter is not None:
             reporter.write_line(f"sqlbench: {len(places) - failed_n} of {len(places)} answers are in the store")
         return failed_n
+
+
+def _interrupt_main() -> None:
+    """Do to the main thread what Ctrl-C does; a signal also wakes it where it waits."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _describe_calls(answers: Answers) -> str:

@@ -85,6 +85,7 @@ class Caller:
 
         Raises:
             CallError: No answer was had: retries are used up, the endpoint refuses, or a limit of the run is reached.
+            KeyboardInterrupt: The predictor raised it.
         """
         attempt = 0
         while True:
@@ -94,7 +95,9 @@ class Caller:
             mark(started_s)
             try:
                 predictions = self._ask(cases, sample)
-            except Exception as error:  # a predictor may raise anything
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # a predictor may raise anything, ``pytest.skip`` too
                 mark(None)
                 failure = failure_of(error)
                 self._count_failure()

@@ -27,15 +27,18 @@ class EventLoop:
         Raises:
             TimeoutError: It took longer than ``timeout_s``; it is cancelled.
             CallError: The loop was closed meanwhile.
+            KeyboardInterrupt, SystemExit: The coroutine raised it; the loop goes on.
         """
         with self._lock:
             if self._is_closed:
                 coroutine.close()
                 raise CallError("cancelled")
-            future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(coroutine, timeout_s), self._running())
+            future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(_held(coroutine), timeout_s), self._running())
         try:
             result: T = future.result()
             return result
+        except _Escaping as escaping:
+            raise escaping.error from None
         except CancelledError:
             raise CallError("cancelled") from None
         except asyncio.TimeoutError:  # before Python 3.11 it is not the builtin
@@ -57,6 +60,21 @@ class EventLoop:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=_serve, args=(self._loop,), name="sqlbench-loop", daemon=True).start()
         return self._loop
+
+
+class _Escaping(Exception):  # noqa: N818 - what it is, not what went wrong
+    """Carries to the caller what would end the loop's thread, and with it all other calls."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
+async def _held(coroutine: Coroutine[Any, Any, T]) -> T:
+    try:
+        return await coroutine
+    except (KeyboardInterrupt, SystemExit) as error:
+        raise _Escaping(error) from None
 
 
 async def _wind_up(last: Coroutine[Any, Any, None] | None) -> None:

@@ -74,6 +74,7 @@ class Pool:
         self._jobs: dict[str, Job] = {}
         self._workers: set[_Worker] = set()
         self._idle_n = 0
+        self._is_interrupted = False
 
     @property
     def tally(self) -> Tally:
@@ -105,9 +106,12 @@ class Pool:
 
         Raises:
             CallError: There is none, with the endpoint's own message.
+            KeyboardInterrupt: The predictor raised it in one of its threads, where it would end nothing.
         """
         with self._lock:
             while not job.is_done:
+                if self._is_interrupted:
+                    raise KeyboardInterrupt
                 if self._caller.stopped.is_set():
                     raise CallError("not asked: the run was stopped")
                 self._done.wait(min(1.0, self._options.timeout_s))
@@ -154,9 +158,17 @@ class Pool:
                         self._keep(job)
             except CallError as caught:
                 error = caught
+            except KeyboardInterrupt:
+                self._interrupt()
+                return
             self._finish(worker, error)
             if worker.is_abandoned:
                 return
+
+    def _interrupt(self) -> None:
+        with self._lock:
+            self._is_interrupted = True
+            self._done.notify_all()
 
     def _take(self, worker: _Worker) -> bool:
         """Wait for work; False: there will be none."""

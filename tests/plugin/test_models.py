@@ -12,13 +12,12 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.plugin.conftest import GOLDS, Project
 from tests.predictors import endpoint as manners
-from tests.predictors.endpoint import Call, Endpoint, Manner, answering, first, refusing, serving
+from tests.predictors.endpoint import Call, Endpoint, answering, first, refusing, serving
 
 SQL = {case_id: gold for case_id, gold, _ in GOLDS}
 
@@ -274,53 +273,6 @@ def _wait_for(claim: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def _alive_in_group(group: int) -> list[int]:
-    alive = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[2]) == group and fields[0] != "Z":
-                alive.append(int(entry.name))
-    return alive
-
-
-WAITING: dict[str, Manner] = {
-    "calls_under_way": manners.silent,
-    "waiting_to_retry": refusing(429, "later", {"Retry-After": "30"}),
-    "backing_off": refusing(503, "later"),
-    "dripping": manners.dripping,
-}
-
-
-@pytest.mark.parametrize("state", WAITING)
-def test_ctrl_c_ends_in_every_state(state: str, endpoint: Endpoint, start: Starter) -> None:
-    endpoint.manner = WAITING[state]
-    process = start("--sqlbench-retries=99")
-    _wait_for(lambda: len(endpoint.calls) >= 3)
-    begun = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=30)
-    assert time.monotonic() - begun < 2.0 * _slowness()
-    assert process.returncode == pytest.ExitCode.INTERRUPTED
-    assert "KeyboardInterrupt" in output
-    assert _alive_in_group(process.pid) == []
-
-
-def test_ctrl_c_ends_under_workers_too(endpoint: Endpoint, start: Starter) -> None:
-    endpoint.manner = manners.silent
-    process = start("-n", "2")
-    _wait_for(lambda: len(endpoint.calls) >= 3)
-    begun = time.monotonic()
-    os.killpg(process.pid, signal.SIGINT)
-    process.communicate(timeout=30)
-    assert time.monotonic() - begun < 2.0 * _slowness()
-    assert process.returncode == pytest.ExitCode.INTERRUPTED
-    _wait_for(lambda: _alive_in_group(process.pid) == [])
-
-
 def test_kill_9_loses_no_answer_that_was_had(project: Project, endpoint: Endpoint, start: Starter) -> None:
     endpoint.manner = answering(_gold, delay_s=0.5)
     process = start("--sqlbench-concurrency=2")
@@ -330,6 +282,29 @@ def test_kill_9_loses_no_answer_that_was_had(project: Project, endpoint: Endpoin
     before = len(endpoint.calls)
     _ask(project, endpoint).assert_outcomes(passed=10)
     assert len(endpoint.calls) - before <= 10 - 4
+
+
+def test_a_model_that_ends_the_process_costs_only_its_own_call_again(
+    project: Project, workers: tuple[str, ...]
+) -> None:
+    project.write(
+        "model.py",
+        "import os, pathlib, time\n\n"
+        "def ask(case):\n"
+        "    with open('asked', 'a') as file:\n"
+        "        file.write(f'{case.id}\\n')\n"
+        "    if case.id == 'sums' and not os.environ.get('TAME'):\n"
+        "        time.sleep(1)\n"
+        "        os._exit(7)\n"
+        "    return case.gold[0]\n",
+    )
+    command = [sys.executable, "-m", "pytest", "cases", "--sqlbench-model=python:model:ask", *workers, "-q"]
+    command += ["--sqlbench-concurrency=1", "-p", "no:hypothesispytest"]
+    for tame, code in (({}, 7), ({"TAME": "1"}, 0)):
+        result = subprocess.run(command, cwd=project.path, env={**os.environ, **tame}, capture_output=True, timeout=120)
+        assert result.returncode == code, result.stdout
+    asked = Counter((project.path / "asked").read_text().split())
+    assert asked == {**dict.fromkeys(SQL, 1), "sums": 2}
 
 
 def test_a_store_that_cannot_be_written_is_told_and_the_run_goes_on(project: Project, endpoint: Endpoint) -> None:
@@ -347,13 +322,6 @@ def test_two_runs_at_once_share_a_store(project: Project, endpoint: Endpoint, st
     before = len(endpoint.calls)
     _ask(project, endpoint).assert_outcomes(passed=10)
     assert len(endpoint.calls) == before
-
-
-def _slowness() -> float:
-    """Return how much slower than usual this machine is now: 1 where it is not."""
-    begun, used = time.monotonic(), time.process_time()
-    sum(range(3_000_000))
-    return max(1.0, (time.monotonic() - begun) / max(1e-3, time.process_time() - used))
 
 
 def test_exported_predictions_are_replayed_without_the_model(project: Project, endpoint: Endpoint) -> None:

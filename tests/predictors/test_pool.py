@@ -190,6 +190,25 @@ def test_closing_wakes_who_waits_within_a_second(opened: Opened) -> None:
     never.set()
 
 
+def test_a_keyboard_interrupt_of_the_model_reaches_who_waits(opened: Opened) -> None:
+    def answer(case: Case, n: int) -> str:
+        raise KeyboardInterrupt
+
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        opened(Model(answer), CallOptions(concurrency=1)).predict(CASES[0])
+    assert time.monotonic() - begun < 5.0
+
+
+@pytest.mark.parametrize("raised", [SystemExit(3), pytest.skip.Exception("not today"), GeneratorExit("gone")])
+def test_what_is_no_exception_is_a_model_error_too(opened: Opened, raised: BaseException) -> None:
+    def answer(case: Case, n: int) -> str:
+        raise raised
+
+    with pytest.raises(ModelError, match=f"{type(raised).__name__}: "):
+        opened(Model(answer)).predict(CASES[0])
+
+
 def test_a_cost_cap_is_not_passed(opened: Opened) -> None:
     model = Model(lambda case, n: Prediction("SELECT 1", Usage(10, 5, 0.1)))
     answers = opened(model, CallOptions(concurrency=8, max_cost_usd=1.05))

@@ -133,3 +133,20 @@ def test_a_batch_size_must_be_a_number() -> None:
     many.batch_size = "8"  # type: ignore[attr-defined]
     with pytest.raises(UsageError, match="batch_size is '8'"):
         adopt("me", many)
+
+
+def test_what_a_coroutine_raises_to_end_the_program_leaves_the_loop_running() -> None:
+    async def ask(case: Case) -> str:
+        if case.id == "a":
+            raise KeyboardInterrupt
+        if case.id == "b":
+            raise SystemExit("enough")
+        return "SELECT 1"
+
+    predictor = PythonPredictor("p", ask)
+    with pytest.raises(KeyboardInterrupt):
+        predictor.predict(CASES[0])
+    with pytest.raises(ModelError, match="p: SystemExit: enough"):
+        predictor.predict(CASES[1])
+    assert predictor.predict(make_suite("c").cases[0]).reply == "SELECT 1"
+    predictor.close()
