@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pytest_sqlbench.result import Cell, Row
 
 
@@ -24,12 +26,16 @@ def show_cell(cell: Cell, width: int = 40) -> str:
 
 def show_row(row: Row, width: int = 110) -> str:
     """Show one row in brackets, cut to a width."""
+    return fit_cells(map(show_cell, row), len(row), width)
+
+
+def fit_cells(texts: Iterable[str], count: int, width: int) -> str:
+    """Put as many of ``count`` cells in brackets as the width holds, and say how many more there are."""
     shown: list[str] = []
     used = 2
-    for index, cell in enumerate(row):
-        text = show_cell(cell)
+    for index, text in enumerate(texts):
         if used + len(text) > width:
-            shown.append(f"… {len(row) - index} more columns")
+            shown.append(f"… {count - index} more columns")
             break
         shown.append(text)
         used += len(text) + 2

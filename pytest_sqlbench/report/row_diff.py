@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_sqlbench.report.cells import show_cell
+from pytest_sqlbench.report.cells import fit_cells, show_cell
 from pytest_sqlbench.result import Row
 
 Pair = tuple[Row, Row]
@@ -33,14 +33,6 @@ def align_rows(missing: Sequence[Row], extra: Sequence[Row]) -> list[Pair]:
 
 def show_pair(pair: Pair, width: int = 110) -> str:
     """Show two aligned rows as one: ``('pen', [-1.5-]{+2.5+})``."""
-    cells: list[str] = []
-    used = 2
-    for place, (old, new) in enumerate(zip(*pair, strict=True)):
-        texts = show_cell(old), show_cell(new)
-        text = texts[0] if repr(old) == repr(new) else f"[-{texts[0]}-]{{+{texts[1]}+}}"
-        if used + len(text) > width:
-            cells.append(f"… {len(pair[0]) - place} more columns")
-            break
-        cells.append(text)
-        used += len(text) + 2
-    return f"({', '.join(cells)})"
+    cells = ((show_cell(old), show_cell(new), repr(old) == repr(new)) for old, new in zip(*pair, strict=True))
+    marked = (old if is_same else f"[-{old}-]{{+{new}+}}" for old, new, is_same in cells)
+    return fit_cells(marked, len(pair[0]), width)
