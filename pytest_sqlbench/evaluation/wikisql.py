@@ -186,9 +186,13 @@ class WikiSqlJudge:
     def _explain(self, case: Case, gold: list[Any], run: _Run, is_equal: bool) -> tuple[Match, list[str]]:
         """Say why a prediction is wrong, and in which parts its form differs."""
         trouble, form = run.answer.trouble, run.answer.form
+        found = [] if form is None else differences(case.facts["gold_facts"], form, case.facts["table"])
+        parts = list(dict.fromkeys(difference.reason.value for difference in found))
         if run.failure is not None:
             reason = _REASON_OF.get(run.failure.status) or Reason(run.failure.status.value)
-            return Match(False, reason, run.failure.message), []
+            if reason is not Reason.RUNTIME_ERROR:
+                return Match(False, reason, run.failure.message), []
+            return Match(False, reason, "; ".join([run.failure.message, *(part.detail for part in found)])), parts
         if not run.is_answered:
             assert trouble is not None
             return Match(False, trouble.reason, trouble.detail), []
@@ -197,9 +201,7 @@ class WikiSqlJudge:
         )
         if form is None:
             return match, []
-        found = differences(case.facts["gold_facts"], form, case.facts["table"])
         detail = "; ".join(difference.detail for difference in found)
-        parts = list(dict.fromkeys(difference.reason.value for difference in found))
         if self._mode == "official" and _binds_twice(form) and "strict" in self._near(case, run):
             said = "one column has two conditions and one value"
             return replace(match, reason=Reason.DUPLICATE_BIND, detail=said), parts

@@ -89,7 +89,7 @@ def test_gold_against_gold_is_right_in_every_shape(bench: Bench) -> None:
             None,
             record(0, 0, [1, 0, "x"]),
             Reason.RUNTIME_ERROR,
-            "value 'x' for a number column: no number in 'x'",
+            "value 'x' for a number column: no number in 'x'; condition 'No.' = 'x': value is not 42",
             (),
         ),
         (
