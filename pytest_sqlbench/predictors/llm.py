@@ -62,7 +62,7 @@ def open_predictor(rest: str, options: ModelOptions) -> LlmPredictor:
     """Find the model.
 
     Raises:
-        UsageError: No model is named, llm is not installed, or no plugin of it knows the model.
+        UsageError: No model is named, llm or a plugin of it does not load, or no plugin knows the model.
     """
     if not rest:
         raise UsageError("model 'llm:' names no model. Write 'llm:MODEL'; 'llm models' lists them.")
@@ -77,6 +77,11 @@ def open_predictor(rest: str, options: ModelOptions) -> LlmPredictor:
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise UsageError(
             f"llm knows no model {rest!r}.{hint} 'llm models' lists them; a plugin may be missing."
+        ) from error
+    except Exception as error:  # the plugins are loaded now, and any of them may raise anything
+        raise UsageError(
+            f"llm cannot load its plugins: {type(error).__name__}: {error}. Mend or uninstall the plugin, or name those"
+            " to load: LLM_LOAD_PLUGINS=llm-one,llm-two"
         ) from error
     return LlmPredictor(rest, model, options)
 

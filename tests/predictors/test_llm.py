@@ -23,6 +23,7 @@ SUITE = make_suite("a")
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """Install a plugin with the model ``offline``; yield the prompts that it was given."""
     monkeypatch.setenv("LLM_USER_PATH", str(tmp_path))
+    monkeypatch.setattr("llm.plugins.LLM_LOAD_PLUGINS", "")  # whatever else is installed
     seen: list[Any] = []
 
     class Offline(llm.Model):  # type: ignore[misc, name-defined]
@@ -70,3 +71,14 @@ def test_what_a_plugin_raises_is_a_model_error(plugin: list[Any], tmp_path: Path
 def test_a_model_that_no_plugin_knows_is_told_with_the_nearest(plugin: list[Any]) -> None:
     with pytest.raises(UsageError, match=r"llm knows no model 'ofline'\. Did you mean 'offline'\?"):
         make_predictor("llm:ofline", Path())
+
+
+def test_a_plugin_that_does_not_load_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load() -> None:
+        raise ModuleNotFoundError("No module named 'llama_cpp'")
+
+    monkeypatch.setattr("llm.load_plugins", load)
+    with pytest.raises(
+        UsageError, match="llm cannot load its plugins: ModuleNotFoundError: No module named 'llama_cpp'"
+    ):
+        make_predictor("llm:SmolLM2", Path())
