@@ -135,6 +135,18 @@ def test_a_bad_reply_is_a_wrong_answer_with_its_reason(
     result.stdout.fnmatch_lines([f"reasons*{expected} 10*"])
 
 
+def test_all_calls_that_may_run_at_once_do(project: Project, endpoint: Endpoint, workers: tuple[str, ...]) -> None:
+    endpoint.manner = answering(_gold, delay_s=3.0)
+    _ask(project, endpoint, "--sqlbench-concurrency=8", *workers).assert_outcomes(passed=10)
+    assert (endpoint.most_under_way, len(endpoint.calls)) == (8, 10)
+
+
+def test_nothing_is_asked_where_the_run_ends_with_its_collection(project: Project, endpoint: Endpoint) -> None:
+    project.write("cases/test_broken.py", "import nothing_of_this_name")
+    assert _ask(project, endpoint).ret == pytest.ExitCode.INTERRUPTED
+    assert endpoint.calls == []
+
+
 def test_under_x_little_more_is_asked_than_was_judged(project: Project, endpoint: Endpoint) -> None:
     endpoint.manner = answering(lambda call: "SELECT 0", delay_s=0.2)
     _ask(project, endpoint, "-x", "--sqlbench-concurrency=2").assert_outcomes(failed=1)
