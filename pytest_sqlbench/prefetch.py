@@ -191,7 +191,9 @@ class Prefetch:
         """Ask for the first cases before the first test sets up; under ``--sqlbench-generate-only`` for all of them."""
         failed_n = 0
         is_run = not session.testsfailed or self._config.option.continue_on_collection_errors
-        if is_run and not self._only_generates and not self._config.option.collectonly:
+        # what a model in this process prints between two tests, pytest would not capture
+        is_early = self._answers.is_remote and is_run and not self._only_generates
+        if is_early and not self._config.option.collectonly:
             self._answers.read_ahead(self._ahead.due())
         if self._only_generates and not self._config.option.collectonly:
             failed_n = self._generate(session)

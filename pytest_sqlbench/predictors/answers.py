@@ -110,6 +110,11 @@ class Answers:
                 self._prints[key] = found
                 self._pool.submit(key, case, sample)
 
+    @property
+    def is_remote(self) -> bool:
+        """True if a client asks the model, which then has nothing to print in this process."""
+        return callable(getattr(self._predictor, "warm_up", None))
+
     def warm_up(self, case: Case) -> None:
         """Do what a first call would have to do, unless the store has the answer to this case already."""
         warm_up = getattr(self._predictor, "warm_up", None)
