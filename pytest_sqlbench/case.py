@@ -25,6 +25,9 @@ class _Nothing(Mapping[str, Any]):
     def __len__(self) -> int:
         return 0
 
+    def __contains__(self, key: object) -> bool:
+        return False  # a Mapping would raise and catch an error for it, several times a case
+
     def __hash__(self) -> int:
         return 0
 
