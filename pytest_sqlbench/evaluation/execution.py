@@ -64,17 +64,7 @@ class ExecutionJudge:
         golds = desk.run_golds(policy)
         if ORIGIN in case.facts and not isinstance(golds, QueryFailure):
             golds = check_transpiled(case, golds, policy, self._open) or golds
-        draft: Draft = {
-            "suite": case.suite,
-            "case": case.id,
-            "outcome": Outcome.WRONG,
-            "score": 0.0,
-            "policy": policy.name,
-            "question": case.question,
-            "gold": case.gold[0],
-            "tags": case.tags,
-            "difficulty": case.difficulty,
-        }
+        draft = _begin(case, policy)
         if isinstance(golds, QueryFailure):
             return _fault_gold(draft, golds)
         draft["gold_ms"] = sum([gold.result.elapsed_ms for gold in golds])
@@ -112,6 +102,20 @@ class ExecutionJudge:
             opened = open_engine(engine, self._suite.databases[database], self._settings)
             self._engines[engine, database] = opened
         return opened
+
+
+def _begin(case: Case, policy: Policy) -> Draft:
+    return {
+        "suite": case.suite,
+        "case": case.id,
+        "outcome": Outcome.WRONG,
+        "score": 0.0,
+        "policy": policy.name,
+        "question": case.question,
+        "gold": case.gold[0],
+        "tags": case.tags,
+        "difficulty": case.difficulty,
+    }
 
 
 def _fault_gold(draft: Draft, failure: QueryFailure) -> Verdict:
@@ -173,32 +177,30 @@ def _decide(
             predicted_result=predicted,
         )
         return Verdict(**draft)
-    best: tuple[Gold, Match] | None = None
-    for gold in golds:
-        match = compare(gold.result, predicted, policy, order=gold.order)
-        if best is None or match.is_match or _is_nearer(match, best[1]):
-            best = (gold, match)
-        if match.is_match:
-            break
-    assert best is not None  # a case has at least one gold
-    gold, match = best
+    gold, match = _match_nearest(golds, predicted, policy)
     draft["gold"] = gold.query
     draft["flags"] = (*match.flags, *_suspicions(gold.result, predicted))
     if match.is_match:
         draft["outcome"] = Outcome.CORRECT
         draft["score"] = 1.0
-        if keeps:
-            draft.update(gold_result=gold.result, predicted_result=predicted)
     else:
-        draft.update(
-            reason=match.reason,
-            detail=match.detail,
-            near=match.near,
-            match=match,
-            gold_result=_head(gold.result, keeps),
-            predicted_result=_head(predicted, keeps),
-        )
+        draft.update(reason=match.reason, detail=match.detail, near=match.near, match=match)
+    if keeps or not match.is_match:
+        draft.update(gold_result=_head(gold.result, keeps), predicted_result=_head(predicted, keeps))
     return Verdict(**draft)
+
+
+def _match_nearest(golds: list[Gold], predicted: ResultSet, policy: Policy) -> tuple[Gold, Match]:
+    """Return the first gold that matches, or else the one that the prediction comes nearest to."""
+    best: tuple[Gold, Match] | None = None
+    for gold in golds:
+        match = compare(gold.result, predicted, policy, order=gold.order)
+        if match.is_match:
+            return gold, match
+        if best is None or _is_nearer(match, best[1]):
+            best = (gold, match)
+    assert best is not None  # a case has at least one gold
+    return best
 
 
 def _head(result: ResultSet, keeps: bool) -> ResultSet:
