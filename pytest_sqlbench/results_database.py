@@ -49,8 +49,7 @@ class ResultsDatabase:
         self._run_id: int | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=30.0)
-            _migrate(self._connection, path)
+            self._connection = _open(path)
         except (OSError, sqlite3.Error) as error:
             raise UsageError(f"{path}: cannot be used as a results database ({error})") from error
 
@@ -235,6 +234,16 @@ def _create(database: sqlite_utils.Database) -> None:
 
 MIGRATIONS: Sequence[tuple[str, Callable[[sqlite_utils.Database], None]]] = (("first tables and views", _create),)
 """What brings a file from one version to the next, in order. Entries are added at the end and never changed."""
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=30.0)
+    try:
+        _migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import isfinite
 
 from pytest_sqlbench.scoring.values import KeyRow, Tolerance, cluster_numbers, is_number
 
 MATCHED_ONE_BY_ONE = 300
 """Rows left over after rounding that are still paired one by one; more of them count as different."""
+MATCHED_ANEW = 500
+"""Rows that differ at all, above which pairs that rounding made are not taken apart again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,36 +164,43 @@ def _take_close(
     waiting: dict[KeyRow, list[int]] = {}
     for place, row in zip(reversed(left_predicted), reversed(snapped_predicted), strict=True):
         waiting.setdefault(row, []).append(place)
-    still_gold: list[int] = []
-    taken: set[int] = set()
+    owner: dict[int, int] = {}
     for place, row in zip(left_gold, snapped_gold, strict=True):
         partners = waiting.get(row)
         if partners and are_close(gold[place], predicted[partners[-1]], tolerance):
-            taken.add(partners.pop())
-        else:
-            still_gold.append(place)
-    still_predicted = [place for place in left_predicted if place not in taken]
-    if still_gold and still_predicted and len(still_gold) <= MATCHED_ONE_BY_ONE >= len(still_predicted):
-        return _pair_up(gold, predicted, still_gold, still_predicted, tolerance)
-    return still_gold, still_predicted
+            owner[partners.pop()] = place
+    unpaired_n = len(left_gold) - len(owner), len(left_predicted) - len(owner)
+    if all(unpaired_n) and max(unpaired_n) <= MATCHED_ONE_BY_ONE:
+        # a row may have taken the only partner of another: so those that are paired already may change, if they are few
+        is_small = len(left_predicted) <= MATCHED_ANEW
+        free = left_predicted if is_small else [place for place in left_predicted if place not in owner]
+        _pair_up(gold, predicted, left_gold, free, owner, tolerance)
+    paired = set(owner.values())
+    return [g for g in left_gold if g not in paired], [p for p in left_predicted if p not in owner]
 
 
 def _pair_up(
     gold: Sequence[KeyRow],
     predicted: Sequence[KeyRow],
-    left_gold: list[int],
-    left_predicted: list[int],
+    left_gold: Sequence[int],
+    partners: Sequence[int],
+    owner: dict[int, int],
     tolerance: Tolerance,
-) -> tuple[list[int], list[int]]:
-    """Find the largest pairing of close rows by augmenting paths, breadth first."""
-    close = {g: [p for p in left_predicted if are_close(gold[g], predicted[p], tolerance)] for g in left_gold}
-    owner: dict[int, int] = {}
-    unpaired: list[int] = []
+) -> None:
+    """Enlarge a pairing (predicted row to close gold row) as far as it goes: augmenting paths, breadth first."""
+
+    @cache
+    def close(g: int) -> list[int]:
+        return [p for p in partners if are_close(gold[g], predicted[p], tolerance)]
+
+    paired = set(owner.values())
     for start in left_gold:
+        if start in paired:
+            continue
         came_from: dict[int, int] = {}
         queue, free = [start], None
         for g in queue:
-            for p in close[g]:
+            for p in close(g):
                 if p in came_from:
                     continue
                 came_from[p] = g
@@ -201,7 +211,6 @@ def _pair_up(
             if free is not None:
                 break
         if free is None:
-            unpaired.append(start)
             continue
         partner_of = {g: p for p, g in owner.items()}
         while True:
@@ -210,7 +219,6 @@ def _pair_up(
             if g == start:
                 break
             free = partner_of[g]
-    return unpaired, [p for p in left_predicted if p not in owner]
 
 
 def _first_places(rows: Sequence[KeyRow], wanted: set[KeyRow]) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -297,7 +298,8 @@ def test_a_case_of_a_data_file_is_annotated_there(project: Project, monkeypatch:
     result.stdout.fnmatch_lines(["::warning file=cases/data/shop.jsonl,line=2,title=regressed%3A shop*count*"])
     verdicts = load_run(project.path / "run.json").verdicts
     assert {verdict.where for verdict in verdicts} == {"cases/shop.yaml:0"}
-    shown = project.pytester.run("pytest-sqlbench", "show", "count", "--run", "run.json").stdout
+    command = [sys.executable, "-m", "pytest_sqlbench.cli", "show", "count", "--run", "run.json"]
+    shown = project.pytester.run(*command).stdout
     shown.fnmatch_lines(["written at *cases/data/shop.jsonl:2"])
 
 

@@ -21,6 +21,13 @@ def test_bag_agrees_with_counting(gold: list[tuple[object, ...]], predicted: lis
     assert Counter(predicted[i] for i in residue.predicted) == Counter(predicted) - Counter(gold)
 
 
+def test_a_row_gives_up_the_only_partner_of_another() -> None:
+    gold, predicted = [(999999.9999999999, 0), (999999.0, 0)], [(1000000.0000000998, 0), (999999.0000000999, 0)]
+    assert bag_residue(gold, predicted, CLOSE).is_empty
+    assert bag_residue(gold[::-1], predicted, CLOSE).is_empty
+    assert bag_residue([*gold, (2.5, 1)], [*predicted, (3.5, 1)], CLOSE) == Residue([2], [2], is_close=True)
+
+
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 2)), max_size=12), st.randoms(use_true_random=False))
 def test_noise_far_below_the_tolerance_is_forgiven(gold: list[tuple[float, int]], draw: object) -> None:

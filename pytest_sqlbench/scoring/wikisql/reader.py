@@ -204,6 +204,7 @@ class _Reader:
 
 def _number(text: str) -> int | float:
     """Read a number as SQLite does: an integer that does not fit into 64 bits is a float."""
-    if text.lstrip("-").isdigit() and len(text) < 20 and -(2**63) <= int(text) < 2**63:
+    digits = text.removeprefix("-")
+    if digits.isdigit() and len(digits) < 20 and -(2**63) <= int(text) < 2**63:
         return int(text)
     return float(text)

@@ -95,6 +95,12 @@ _TABLES = st.lists(st.tuples(_TEXT, st.sampled_from(["text", "real"])), min_size
 )
 
 
+@pytest.mark.parametrize("value", [-(10**18), -(2**63), 2**63 - 1, -(10**17), 10**18])
+def test_whole_numbers_of_64_bits_stay_whole(value: int) -> None:
+    wanted = LogicalForm(0, 0, (Condition(1, 0, value),))
+    assert repr(read_sql(render_sql(wanted, PLAYERS), PLAYERS)) == repr(wanted)
+
+
 @given(_TABLES, st.data())
 def test_every_form_survives_being_written_and_read(table: WebTable, data: st.DataObject) -> None:
     columns = st.integers(0, len(table.headers) - 1)
