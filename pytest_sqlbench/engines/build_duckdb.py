@@ -65,7 +65,14 @@ def _insert(connection: Any, name: str, table: str, rows: Iterable[_Row], where:
         connection.execute("ROLLBACK")
         connection.execute("BEGIN")
         for line, row in kept:
-            _insert_row(connection, name, table, row, f"{where}:{line}" if line else where)
+            at = f"{where}:{line}" if line else where
+            try:
+                _insert_block(connection, table, [(line, row)])
+            except duckdb.CatalogException as error:
+                raise UsageError(f"database {name!r}: {at}: the schema has no table {table!r}") from error
+            except duckdb.Error as error:
+                message = str(error).splitlines()[0]
+                raise UsageError(f"{at}: the row does not fit table {table!r}: {message}") from error
     connection.execute("COMMIT")
 
 
@@ -95,19 +102,6 @@ def _insert_block(connection: Any, table: str, block: list[_Row]) -> None:
     marks = ", ".join([f"({', '.join('?' * len(row))})"] * len(block))
     values = [value for _, row in block for value in row.values()]
     connection.execute(f"INSERT INTO {_quote(table)} ({', '.join(map(_quote, row))}) VALUES {marks}", values)
-
-
-def _insert_row(connection: Any, name: str, table: str, row: Mapping[str, Any], at: str) -> None:
-    import duckdb
-
-    columns, marks = ", ".join(map(_quote, row)), ", ".join("?" * len(row))
-    try:
-        connection.execute(f"INSERT INTO {_quote(table)} ({columns}) VALUES ({marks})", list(row.values()))
-    except duckdb.CatalogException as error:
-        raise UsageError(f"database {name!r}: {at}: the schema has no table {table!r}") from error
-    except duckdb.Error as error:
-        message = str(error).splitlines()[0]
-        raise UsageError(f"{at}: the row does not fit table {table!r}: {message}") from error
 
 
 def _quote(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.engines.limits import TERMINATED
@@ -19,7 +18,7 @@ from pytest_sqlbench.result import Engine, QueryFailure, ResultSet, Status
 from pytest_sqlbench.scoring.compare import compare
 from pytest_sqlbench.scoring.extract import Extraction, extract_query
 from pytest_sqlbench.settings import Settings
-from pytest_sqlbench.verdict import SHOWN_ROWS, Match, Outcome, Reason, Verdict, amend
+from pytest_sqlbench.verdict import SHOWN_ROWS, Draft, Match, Outcome, Reason, Verdict, amend
 
 REASONS: dict[Status, Reason] = {
     Status.SYNTAX: Reason.SYNTAX,
@@ -36,9 +35,6 @@ REASONS: dict[Status, Reason] = {
     Status.NO_RESULT_SET: Reason.NO_RESULT_SET,
 }
 """How a query failed to why its case is wrong."""
-
-Draft = dict[str, Any]
-"""Fields of a `Verdict` that is still being found out; making one for every step would cost more than comparing."""
 
 
 class ExecutionJudge:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pytest_sqlbench.case import Case, Suite
 from pytest_sqlbench.scoring.sqltext import translate
+from pytest_sqlbench.verdict import Draft
 
 
-def write_statement(sql: str, case: Case, suite: Suite, draft: dict[str, Any]) -> str:
+def write_statement(sql: str, case: Case, suite: Suite, draft: Draft) -> str:
     """Return what is to run, and add a note of it to the draft of the verdict.
 
     Nothing changes unless the suite has the setting ``transpile_from``. ``sql`` of the verdict stays what the model

@@ -52,7 +52,6 @@ def _bag(rows: Rows) -> list[str]:
     return sorted(map(repr, rows))
 
 
-@settings(deadline=None)
 @given(small, st.data())
 def test_permuted_rows_and_columns_match_under_paper(rows: Rows, data: st.DataObject) -> None:
     places = data.draw(st.permutations(range(len(rows[0]))))
@@ -60,7 +59,7 @@ def test_permuted_rows_and_columns_match_under_paper(rows: Rows, data: st.DataOb
     assert compare(table(*rows), table(*predicted), PRESETS["paper"]).is_match
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(small, small)
 def test_permute_agrees_with_trying_all_permutations(gold: Rows, predicted: Rows) -> None:
     truth = len(gold[0]) == len(predicted[0]) and any(
@@ -72,7 +71,7 @@ def test_permute_agrees_with_trying_all_permutations(gold: Rows, predicted: Rows
     assert compare(table(*predicted), table(*gold), PRESETS["paper"]).is_match is truth
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(small, small)
 def test_superset_agrees_with_trying_all_choices(gold: Rows, predicted: Rows) -> None:
     truth = any(
@@ -82,7 +81,7 @@ def test_superset_agrees_with_trying_all_choices(gold: Rows, predicted: Rows) ->
     assert compare(table(*gold), table(*predicted), PRESETS["dbt"]).is_match is truth
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(small, small)
 def test_default_never_accepts_what_paper_rejects(gold: Rows, predicted: Rows) -> None:
     results = table(*gold), table(*predicted)
@@ -92,7 +91,6 @@ def test_default_never_accepts_what_paper_rejects(gold: Rows, predicted: Rows) -
         assert compare(*results, PRESETS["default"]).reason is not None
 
 
-@settings(deadline=None)
 @given(small)
 def test_every_result_matches_itself_under_every_preset(rows: Rows) -> None:
     result = ResultSet(tuple(f"c{i}" for i in range(len(rows[0]))), rows)

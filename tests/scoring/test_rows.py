@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_sqlbench.scoring.rows import Residue, bag_residue, is_same_bag, sequence_residue, set_residue
@@ -28,7 +28,6 @@ def test_a_row_gives_up_the_only_partner_of_another() -> None:
     assert bag_residue([*gold, (2.5, 1)], [*predicted, (3.5, 1)], CLOSE) == Residue([2], [2], is_close=True)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(0, 2)), max_size=12), st.randoms(use_true_random=False))
 def test_noise_far_below_the_tolerance_is_forgiven(gold: list[tuple[float, int]], draw: object) -> None:
     noisy = [(number * (1 + 1e-13), key) for number, key in gold]
